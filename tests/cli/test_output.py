@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hob.cli.activity.timeline import KIND_WORDS
 from hob.cli.conversation.questions import show_approval
 from hob.cli.dates_and_figures import age, number
-from hob.cli.output import line, printable, state, status_word
+from hob.cli.output import line, print_table, printable, state, status_word
 from hob.core.events.timeline import EventKind
 from hob.core.states import TurnState
 from hob.guard.approvals.question import Question
@@ -48,10 +48,10 @@ def test_figures_have_the_separators_of_the_language(monkeypatch: pytest.MonkeyP
 def test_states_kinds_and_outcomes_are_words_and_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     assert set(KIND_WORDS) == set(EventKind)
-    assert [state(each) for each in TurnState if "_" in state(each)] == []
+    assert [state(each) for each in TurnState if "_" in state(each)[0]] == []
     assert status_word("unknown_outcome") == "Hob was stopped during it, so its outcome is unknown"
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
-    assert (state("set_aside"), status_word("denied")) == ("zurückgelegt", "nicht erlaubt")
+    assert (state("set_aside")[0], status_word("denied")) == ("zurückgelegt", "nicht erlaubt")
 
 
 class Screen(io.StringIO):
@@ -68,3 +68,22 @@ def test_difference_in_a_question_is_coloured_in_each_language(language: str) ->
     show_approval({"shown": "", "question": question.values()}, screen, language)
     assert "\033[31m│ -old" in screen.getvalue()
     assert "\033[32m│ +new" in screen.getvalue()
+
+
+def test_table_aligns_columns_under_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(("main", "bold"), "4", "hello"), ("a longer name", "12", "two\n  lines")]
+
+    print_table(("conversation", "entries", "title"), rows, "nothing", right=(1,))
+
+    assert capsys.readouterr().out.splitlines() == [
+        "conversation   entries  title",
+        "main                 4  hello",
+        "a longer name       12  two",
+        "  lines",
+    ]
+
+
+def test_empty_table_says_so_without_column_names(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("conversation", "title"), [], "No conversations yet.")
+
+    assert capsys.readouterr().out == "No conversations yet.\n"

@@ -69,20 +69,20 @@ def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
 
 def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
     """Perform a request and print its events; return the command's exit status."""
-    notifier = RequestProgress(json)
+    notifier = EventPrinter(json)
     try:
-        see_through(home, request, notifier)
+        run_request(home, request, notifier)
     except ConnectionLost:
-        kept = _("Hob went away; your message is kept: hob ask --resume {id}")
+        kept = _("Hob went away; your message is kept: `hob ask --resume {id}` waits for the answer")
         say(kept.format(id=notifier.id) if notifier.id else _("Hob went away"))
     except KeyboardInterrupt:
-        left = _("no longer waiting; the answer: hob ask --resume {id}")
+        left = _("no longer waiting; `hob ask --resume {id}` shows the answer")
         say(left.format(id=notifier.id) if notifier.id else _("stopped"))
         return INTERRUPTED
     return notifier.status
 
 
-def see_through(home: Path, request: DaemonRequest, notifier: "RequestProgress") -> None:
+def run_request(home: Path, request: DaemonRequest, notifier: "EventPrinter") -> None:
     """Perform a request to its end; questions are asked at the terminal, if there is one.
 
     Raises ConnectionLost if the daemon went away and was not replaced in time.
@@ -162,7 +162,7 @@ def _one_shot() -> Any:
         return one_shot
 
 
-class RequestProgress:
+class EventPrinter:
     """Prints events; `status` is the command's exit status."""
 
     def __init__(self, json: bool) -> None:

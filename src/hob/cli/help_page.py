@@ -110,7 +110,7 @@ def _optional_name(entry: HelpEntry) -> str:
     return "" if entry.required else entry.positional_label or ""
 
 
-def wrong_use(error: CycloptsError) -> str:
+def describe_usage_error(error: CycloptsError) -> str:
     """Return what is wrong with a command line, and where its help is."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from hob.cli.translating import _
@@ -29,6 +29,8 @@ SESSION_WORDS: Mapping[str, str] = {
 """Spending of sessions that are not conversations, by key prefix."""
 SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals without cursor control."""
+Cell = str | tuple[str, str]
+"""A text of a table, or a text and its colour."""
 STATE_COLOURS = {
     "done": "green",
     "sent": "green",
@@ -56,9 +58,9 @@ def shows_colours(on: TextIO) -> bool:
     return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
 
-def state(name: str, width: int = 0) -> str:
-    """Return a state in words, padded and coloured."""
-    return paint(_(STATE_WORDS.get(name, name)).ljust(width), STATE_COLOURS.get(name, ""))
+def state(name: str) -> Cell:
+    """Return a state in words, with its colour."""
+    return _(STATE_WORDS.get(name, name)), STATE_COLOURS.get(name, "")
 
 
 def class_word(code: str) -> str:
@@ -81,10 +83,24 @@ def session_name(key: str, width: int = 60) -> str:
     return f"{line(key, width)} ({about})" if about else line(key, width)
 
 
-def print_head(*columns: tuple[str, int]) -> None:
-    """Print column names with the widths of the columns; negative widths align right."""
-    cells = [name.ljust(width) if width >= 0 else name.rjust(-width) for name, width in columns]
-    print(paint("  ".join(cells).rstrip(), "dim"))
+def print_table(
+    names: Sequence[str], rows: Iterable[Sequence[Cell]], none: str, *, right: Collection[int] = ()
+) -> None:
+    """Print rows under the names of their columns, or `none` if there are no rows.
+
+    Columns at the places `right` are aligned right. The last column may hold colours and further lines.
+    """
+    table = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
+    if not table:
+        print(none)
+        return
+    table.insert(0, [(name, "dim") for name in names])
+    aligns = [">" if place in right else "<" for place in range(len(names))]
+    widths = [*(max(len(row[place][0]) for row in table) for place in range(len(names) - 1)), 0]
+    for row in table:
+        cells = zip(row, aligns, widths, strict=True)
+        shown = (paint(f"{text:{align}{width}}", colour if text else "") for (text, colour), align, width in cells)
+        print("  ".join(shown).rstrip())
 
 
 def width_of_screen(otherwise: int = 120) -> int:

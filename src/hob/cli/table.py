@@ -270,7 +270,7 @@ def _as_options(arguments: Sequence[str]) -> list[str]:
 def _parsed(arguments: Sequence[str]) -> object:
     from cyclopts import CycloptsError
 
-    from hob.cli.help_page import wrong_use
+    from hob.cli.help_page import describe_usage_error
 
     app = build(wanted=arguments[0])
     if found := commands_of_plugins().get(arguments[0]):
@@ -280,7 +280,7 @@ def _parsed(arguments: Sequence[str]) -> object:
     try:
         return app(arguments, print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        print(wrong_use(error), file=sys.stderr)
+        print(describe_usage_error(error), file=sys.stderr)
         return 2
 
 

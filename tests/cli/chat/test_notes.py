@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hob.cli.chat.plain import PlainProgress
-from hob.cli.daemon_requests import RequestProgress
+from hob.cli.chat.plain import PlainRenderer
+from hob.cli.daemon_requests import EventPrinter
 from hob.core.models import Remark
 from hob.gateway.chat.inbound import ClientEvent
 from tests.gateway.conftest import Machine, hob, machine
@@ -24,7 +24,7 @@ def result(**more: Any) -> ClientEvent:
 
 @pytest.mark.parametrize("live", [True, False], ids=["heard", "only at the end"])
 def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
-    notifier = RequestProgress(json=False)
+    notifier = EventPrinter(json=False)
     for event in (HEARD, result()) if live else (result(),):
         notifier.show(event)
     shown = capsys.readouterr()
@@ -36,7 +36,7 @@ def test_plain_chat_tells_of_calls_as_the_other_chat_does(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = PlainProgress("de")
+    shown = PlainRenderer("de")
     for what, text in (
         ("tool", '{"path": "a.md"}'),
         ("tool_done", "ok"),
@@ -50,7 +50,7 @@ def test_plain_chat_tells_of_calls_as_the_other_chat_does(
 
 
 def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    RequestProgress(json=True).show(result())
+    EventPrinter(json=True).show(result())
     shown = capsys.readouterr()
     assert NOTE in shown.out
     assert shown.err == ""
@@ -60,7 +60,7 @@ def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture
 def test_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
     events = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("delta", {"text": "lo."}), result()]
     events.insert(place, HEARD)
-    shown = PlainProgress("en")
+    shown = PlainRenderer("en")
     for event in events:
         shown.show(event)
     told = capsys.readouterr()
@@ -70,11 +70,11 @@ def test_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixtu
 def test_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
     cut = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("retracted", {})]
     for rest in ([ClientEvent("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
-        shown = PlainProgress("en")
+        shown = PlainRenderer("en")
         for event in (*cut, *rest):
             shown.show(event)
         assert tuple(capsys.readouterr()) == ("Hel\nHello.\n", "again:\n")
-    shown = PlainProgress("en")
+    shown = PlainRenderer("en")
     for event in (*cut, ClientEvent("error", {"error": {"message": "It broke."}})):
         shown.show(event)
     assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")

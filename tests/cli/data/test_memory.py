@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hob.cli.data.memory import add
-from hob.cli.data.memory_facts import _END, _moment
+from hob.cli.data.memory_facts import _END, _parse_day
 from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
@@ -30,12 +30,12 @@ def test_file_that_is_not_there_is_no_note(text: str, tmp_path: Path, monkeypatc
 
 
 def test_as_of_a_day_is_its_end() -> None:
-    begins = _moment("2026-11-23")
-    assert _moment("2026-11-23", _END) == begins + 86_399
-    assert _moment("2026-11-23T10:30", _END) == begins + 37_800
-    assert _moment("", _END) == 0
+    begins = _parse_day("2026-11-23")
+    assert _parse_day("2026-11-23", _END) == begins + 86_399
+    assert _parse_day("2026-11-23T10:30", _END) == begins + 37_800
+    assert _parse_day("", _END) == 0
     with pytest.raises(InvalidRequest, match="2026-13-23 is not a date"):
-        _moment("2026-13-23", _END)
+        _parse_day("2026-13-23", _END)
 
 
 def test_facts_say_how_one_is_corrected_and_undone(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.settings.sections import read_config
-from hob.cli.onboarding.detection import DetectedModel, find_all
+from hob.cli.onboarding.detection import DetectedModel, detect_models
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupReport, StepStatus
 from hob.cli.onboarding.steps import set_up
 from hob.testing.model_server import ModelServer
@@ -95,7 +95,7 @@ class Machine:
 
     def look(self) -> tuple[DetectedModel, ...]:
         """What is found, the usual places of other servers left out: the tester's machine may have some."""
-        return find_all(read_config(), ())
+        return detect_models(read_config(), ())
 
 
 def _be_silent(_: SetupOutcome) -> None:

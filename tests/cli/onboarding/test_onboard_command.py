@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hob.app.settings.sections import read_config
-from hob.cli.onboarding.detection import find_all
+from hob.cli.onboarding.detection import detect_models
 from tests.cli.setup.test_models import serving
 from tests.journeys.pty_session import CTRL_C, CTRL_D, ENTER, UP, Terminal, open_terminal
 
@@ -114,7 +114,7 @@ def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> Non
     machine.patch.setenv("OLLAMA_HOST", machine.server.root)
     machine.patch.setenv("GROQ_API_KEY", "g")
     places = (("Jan", machine.server.url), ("Nobody", "http://127.0.0.1:1/v1"))
-    found = {each.title: each for each in find_all(read_config(), places)}
+    found = {each.title: each for each in detect_models(read_config(), places)}
     assert found["Ollama"].models[0] == "small-1:latest"
     assert (found["Jan"].draft.base_url, found["Jan"].local) == (machine.server.url, True)
     assert (found["Groq"].variable, found["Codex"].how) == ("GROQ_API_KEY", "installed")

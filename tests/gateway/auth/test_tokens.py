@@ -334,7 +334,7 @@ def test_command_makes_lists_rotates_and_revokes(
     own = hob("show")
     assert hob("rotate") != own
     hob("revoke", "phone")
-    assert "No token was made" in hob("list")
+    assert "No tokens yet" in hob("list")
     for wrong, status in (("new x --expires soon", 2), ("show nobody", 1), ("revoke nobody", 1), ("new Big", 2)):
         assert run(["token", *wrong.split()]) == status
         assert capsys.readouterr().err

@@ -126,7 +126,7 @@ async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: Worl
 async def test_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
-        await terminal.see_now("what you write next is the answer", "waiting for your answer")
+        await terminal.see_now("your next message is the answer", "waiting for your answer")
         terminal.type("blue", ENTER)
         await terminal.see("The tool said: blue")
         await terminal.see_now(READY)
@@ -139,7 +139,7 @@ async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(wor
     world.model.script.extend([asks, asks])
     async with ready(world) as terminal:
         terminal.type("paint it", ENTER)
-        await terminal.see_now("what you write next is the answer", "waiting for your answer")
+        await terminal.see_now("your next message is the answer", "waiting for your answer")
         terminal.type("hm", ENTER)
         await terminal.until(lambda: terminal.text.count("Which colour?") == 2)
         await terminal.see_now("waiting for your answer")
@@ -320,7 +320,7 @@ async def test_text_file_is_attached_by_its_completed_path(world: World) -> None
         await terminal.see("You said: notes.txt more.txt both?")
         assert b"and tea" in world.model.chats[-1].body
         terminal.type("/attach /no/such", ENTER)
-        await terminal.see_now("cannot be attached: /no/such")
+        await terminal.see_now("cannot attach /no/such")
 
 
 async def test_commands_their_arguments_and_models_are_completed(world: World) -> None:
@@ -556,7 +556,7 @@ async def test_plain_chat_takes_files_and_ends_at_a_word(world: World, tmp_path:
     async with world.serve(), chat(world, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type("/attach nowhere.txt", ENTER)
-        await terminal.see("cannot be attached")
+        await terminal.see("cannot attach")
         terminal.type(f"/attach {tmp_path / 'notes.txt'}", ENTER)
         await terminal.see("[file notes.txt]")
         terminal.type("/help", ENTER)
@@ -580,7 +580,7 @@ async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:
         world.model.script.append(Reply("slow", fault=Fault.SILENCE))
         async with chat(world, TERM="dumb") as terminal:
             await terminal.see("earlier, to “an early question”:", "The late answer.", "rm -rf junk", "yes or no?")
-            await terminal.see("1 not seen yet in other conversations: tea")
+            await terminal.see("1 unseen in other conversations: tea")
             terminal.type("a slow one", ENTER)
             await until(lambda: len(world.model.chats) == 4)
         async with chat(world, TERM="dumb") as terminal:
@@ -624,4 +624,4 @@ async def test_narrow_terminal_is_enough(world: World) -> None:
 async def test_chat_says_at_its_start_that_no_command_can_run(world: World, colours: dict[str, str]) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "sandbox-exec", "PATH": os.environ["PATH"]}  # of macOS
     async with chat(world, 160, 24, **environ, **colours) as terminal:
-        await terminal.see("no command can run: sandbox.backend = 'sandbox-exec' does not work here")
+        await terminal.see("commands cannot run: sandbox.backend = 'sandbox-exec' does not work here")

@@ -93,7 +93,7 @@ async def test_slow_model_is_reported_beside_the_answer(world: World) -> None:
     ("arguments", "status", "told"),
     [
         (("ask",), 2, "--resume ID"),
-        (("ask", "  "), 2, "write what to ask"),
+        (("ask", "  "), 2, "hob: write a question"),
         (("ask", "hello", "--resume", "m_1"), 2, "--resume ID"),
         (("ask", "--nonsense", "x"), 2, "nonsense"),
         (("nonsense",), 2, "nonsense"),

@@ -29,7 +29,7 @@ async def at_a_terminal(world: World, columns: int, *arguments: str) -> list[str
 
 
 async def test_conversations_are_listed_shown_named_and_deleted(world: World) -> None:
-    assert (await world.hob("sessions")).out == "There is no conversation yet; `hob` begins one.\n"
+    assert (await world.hob("sessions")).out == "No conversations yet; `hob` starts one.\n"
     assert json.loads((await world.hob("sessions", "--json")).out) == {"sessions": []}
     assert (await world.hob("ask", "hello", "--session", "garden")).status == 0
     assert (await world.hob("ask", "goodbye")).status == 0

@@ -59,7 +59,7 @@ def logs(
         print(told.format(file=current), file=sys.stderr)
         return
     tail = _Tail(current)
-    chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]
+    chosen = [line for line in _read([*_rotated_lines(folder), *tail.lines()]) if wanted(line)]
     for line in chosen[-limit:] if limit > 0 else chosen:
         show(line)
     if not chosen and not follow:
@@ -103,7 +103,7 @@ class _Tail:
                 yield line.decode("utf-8", "replace")
 
 
-def _full(folder: Path) -> Iterator[str]:
+def _rotated_lines(folder: Path) -> Iterator[str]:
     """Yield the lines of the rotated files, oldest first."""
     found = [file for file in folder.glob("hob.log.*") if file.suffix[1:].isdecimal()]
     for file in sorted(found, key=lambda file: -int(file.suffix[1:])):
@@ -115,7 +115,7 @@ def _read(lines: Iterable[str]) -> Iterator[LogLine]:
 
 
 def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
-    minimum, from_then = _LEVELS.index(level), _moment(since) if since else 0.0
+    minimum, from_then = _LEVELS.index(level), _parse_since(since) if since else 0.0
     try:
         pattern = re.compile(grep, re.IGNORECASE) if grep else None
     except re.error as error:
@@ -132,7 +132,7 @@ def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
     return wanted
 
 
-def _moment(text: str) -> float:
+def _parse_since(text: str) -> float:
     """Parse an age or a time into Unix seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
     if found and found[2] in _UNITS:

@@ -7,7 +7,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.cli.conversation.retry import kept_without_model
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, paint, print_head, printed_json, state, status_word
+from hob.cli.output import line, paint, print_table, printed_json, state, status_word
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
@@ -54,15 +54,17 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
     seen = {"tasks": found[: limit or None]}
     if printed_json(seen, json):
         return
-    if not seen["tasks"]:
-        print(_("No open tasks; `hob tasks --all` shows ended ones.") if not all else _("No tasks yet."))
-    else:
-        print_head((_("id"), 16), (_("since"), 19), (_("state"), 13), (_("message"), 0))
-    for task in seen["tasks"]:
-        why = status_word(task["reason"]) if task["reason"] else _(WAITS_WORDS.get(task["waits_for"], ""))
-        reason = f"  [{why}]" if why else ""
-        print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 13)}  {line(task['title'], 60)}{reason}")
+    print_table(
+        (_("id"), _("since"), _("state"), _("message")),
+        [(task["id"], when(task["created"]), state(task["state"]), _about(task)) for task in seen["tasks"]],
+        _("No tasks yet.") if all else _("No open tasks; `hob tasks --all` shows ended ones."),
+    )
     if len(found) > len(seen["tasks"]):
         print(paint(_("Older tasks are left out; --limit 0 shows every task."), "dim"))
     if kept := kept_without_model():
         print(paint(kept, "yellow"))
+
+
+def _about(task: Mapping[str, Any]) -> str:
+    why = status_word(task["reason"]) if task["reason"] else _(WAITS_WORDS.get(task["waits_for"], ""))
+    return line(task["title"], 60) + (f"  [{why}]" if why else "")

@@ -1,11 +1,11 @@
 """`hob timeline`: the latest events, or everything one message caused, as a tree."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.dates_and_figures import number, when
-from hob.cli.output import line, paint, print_head, printed_json, status_word
+from hob.cli.output import Cell, line, paint, print_table, printed_json, status_word
 from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
@@ -83,14 +83,11 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         reach("GET", "/sessions/show", {"session": session})  # fails if there is no such conversation
     if printed_json(seen, json):
         return
-    if not events:
-        print(_("No events yet."))
-    else:
-        print_head((_("time"), 19), *(() if trace else ((_("trace"), 8),)), (_("event"), 11), (_("details"), 0))
-    for event, depth in _tree(events) if trace else ((event, 0) for event in events):
-        print(_row(event, depth, with_trace=not trace))
+    names = (_("time"), *(() if trace else (_("trace"),)), _("event"), _("details"))
+    rows = _tree(events) if trace else ((event, 0) for event in events)
+    print_table(names, [_row(event, depth, with_trace=not trace) for event, depth in rows], _("No events yet."))
     if events and not trace:
-        print(paint(_("`hob timeline --trace ID` shows all that one message set off."), "dim"))
+        print(paint(_("`hob timeline --trace ID` shows everything that one message caused."), "dim"))
 
 
 def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
@@ -110,21 +107,21 @@ def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], 
         rest.extend((part, depth + 1) for part in reversed(below.pop(event["span_id"], [])))
 
 
-def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
-    kind = paint(_(KIND_WORDS.get(event["kind"], event["kind"])).ljust(12), KIND_COLOURS.get(event["kind"], "dim"))
-    told, *further = _told(event)
+def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> Sequence[Cell]:
+    kind = "  " * depth + _(KIND_WORDS.get(event["kind"], event["kind"])), KIND_COLOURS.get(event["kind"], "dim")
+    told, *further = _describe_event(event)
     if event["seconds"] is not None and event["kind"] != EventKind.APPROVAL:
         further.insert(0, f"{number(event['seconds'] * 1000, 0)} ms")
     if (usage := event["usage"]) is not None:
         put_in, came_out = (number(usage[side], 0) for side in ("input_tokens", "output_tokens"))
         further.append(_("{input} tokens in, {output} out").format(input=put_in, output=came_out))
-    trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
+    trace = ((event["trace_id"][:8], "dim"),) if with_trace else ()
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
     rest = paint("".join(f", {each}" for each in further), "dim")
-    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {told}{rest}{text}"
+    return when(event["at"]), *trace, kind, f"{told}{rest}{text}"
 
 
-def _told(event: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
     """Return an event's description and its dimmed details."""
     kind, name, status = event["kind"], event["name"], event["status"]
     rule = line(_(describe_rule(status)), 70) if kind == EventKind.POLICY else ""

@@ -84,7 +84,7 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
     title = _(TITLES.get(by, by))
     width = max(len(title), *map(len, keys))
-    room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
+    room = _bar_width(width + sum(widths.values()) + 2 * len(widths) + 2)
     head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
     print(paint(title.ljust(width + (room + 2 if room else 0)) + head, "dim"))
     maximum = max(row["cost_usd"] for row in rows)
@@ -99,7 +99,7 @@ def _show_limits(limits: list[Mapping[str, Any]]) -> None:
     keys = [f"{_(LIMIT_WORDS[limit['key'].rpartition('.')[2]])} ({line(limit['key'], _MAX_KEY)})" for limit in limits]
     texts = [_left(limit) for limit in limits]
     width = max(map(len, keys))
-    room = _room(width + max(map(len, texts)) + 4)
+    room = _bar_width(width + max(map(len, texts)) + 4)
     for key, text, limit in zip(keys, texts, limits, strict=True):
         used = limit["spent_usd"] + limit["held_usd"]
         part = min(1.0, used / limit["limit_usd"]) if limit["limit_usd"] else 1.0
@@ -121,7 +121,7 @@ def _usd(amount: float) -> str:
     return _(price(round(amount * MICRO)))
 
 
-def _room(used: int) -> int:
+def _bar_width(used: int) -> int:
     """Return how wide bars may be beside this many columns; 0 if the output is not a terminal."""
     left = min(_MAX_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
     return left if left >= _FEWEST else 0

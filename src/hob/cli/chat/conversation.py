@@ -74,10 +74,10 @@ class Conversation:
         """Whether anything runs without waiting for a person."""
         return any(not message.is_waiting for message in self.active)
 
-    def send(self, letter: DraftedMessage, after: str = "") -> None:
+    def send(self, drafted: DraftedMessage, after: str = "") -> None:
         """Send a message and show its events, then the chat's own remark `after`."""
-        message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
-        shown = plain(printable(letter.draft))
+        message = ChatMessageState(drafted.draft, command=parse(drafted.text) is not None, after=after)
+        shown = plain(printable(drafted.draft))
         # a turn that asks in words takes the next message as the answer, and both streams report the outcome
         asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
         message.quiet = bool(asking) and not message.command
@@ -86,10 +86,10 @@ class Conversation:
                 each.asked = ""
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(TranscriptLineKind.SAID, prompt)
-        body = self._body | {"message": letter.message}
-        if letter.pasted:
-            body |= {"quoted": "\n\n".join(letter.pasted)}
-        self._follow(message, lambda: self._connection.send(body, letter.files))
+        body = self._body | {"message": drafted.message}
+        if drafted.pasted:
+            body |= {"quoted": "\n\n".join(drafted.pasted)}
+        self._follow(message, lambda: self._connection.send(body, drafted.files))
 
     def follow(self, earlier: UnseenMessage) -> None:
         """Show the outcome of an earlier message, or of work that Hob began itself."""
@@ -104,7 +104,9 @@ class Conversation:
 
     def _follow(self, message: ChatMessageState, begin: Any) -> None:
         self.active.append(message)
-        self._follower.follow(begin, lambda event: self._on(message, event), lambda error: self._gone(message, error))
+        self._follower.follow(
+            begin, lambda event: self._handle(message, event), lambda error: self._stream_closed(message, error)
+        )
         self._changed()
 
     def stop(self) -> None:
@@ -143,7 +145,7 @@ class Conversation:
             for block in self._speaker.answer.take_finished(self._width()):
                 self._transcript.add(TranscriptLineKind.BLOCK, block)
 
-    def put_down(self) -> None:
+    def write_unfinished(self) -> None:
         """Write what was seen of unfinished answers, before leaving."""
         for message in self.active:
             self._close(message)
@@ -163,7 +165,7 @@ class Conversation:
 
     # events of a message
 
-    def _on(self, message: ChatMessageState, event: ClientEvent) -> None:
+    def _handle(self, message: ChatMessageState, event: ClientEvent) -> None:
         if message.doing is MessageProgress.LOST:
             message.at(MessageProgress.THINKING)
         data = event.data
@@ -172,25 +174,25 @@ class Conversation:
                 message.id, self.session = data["id"], data["session"]
                 message.at(MessageProgress.THINKING)
             case "retracted":
-                self._retracted(message, lost=bool(data.get("lost")))
-            case "question" if not self._is_told(message, data):
-                self._asked(message, data)
+                self._retract(message, lost=bool(data.get("lost")))
+            case "question" if not self._is_shown_elsewhere(message, data):
+                self._show_question(message, data)
             case "question":
                 message.at(MessageProgress.ASKING)
             case "result" | "error":
-                self._ended(message, data)
+                self._finish(message, data)
             case _ if message.quiet:
                 pass
             case "reasoning":
                 message.at(MessageProgress.THINKING)
             case "delta":
-                self._written(message, data["text"])
+                self._append(message, data["text"])
             case "progress":
                 self._progress(message, data)
         self._changed()
 
-    def _written(self, message: ChatMessageState, text: str) -> None:
-        self._goes_on(message)
+    def _append(self, message: ChatMessageState, text: str) -> None:
+        self._clear_questions(message)
         self._open(message)
         message.at(MessageProgress.WRITING)
         if message.again:  # announced only now: an error might have followed instead
@@ -206,12 +208,12 @@ class Conversation:
             opening, message.opening = message.opening, ""
             self._note(opening)
 
-    def _goes_on(self, message: ChatMessageState) -> None:
+    def _clear_questions(self, message: ChatMessageState) -> None:
         """Drop the message's questions and remark: it runs again."""
         message.remark = ""
         self.questions = [question for question in self.questions if question.message is not message]
 
-    def _retracted(self, message: ChatMessageState, *, lost: bool) -> None:
+    def _retract(self, message: ChatMessageState, *, lost: bool) -> None:
         message.again = message.again or message.answer.given
         message.answer, message.written = type(message.answer)(), ""
         if self._speaker is message:
@@ -221,7 +223,7 @@ class Conversation:
             older = self.active[: self.active.index(message)] if message in self.active else []
             message.quiet = message.quiet or any(not each.is_waiting for each in older)
             message.calls.clear()
-            self._goes_on(message)
+            self._clear_questions(message)
         message.at(MessageProgress.LOST if lost else MessageProgress.THINKING)
 
     def _close(self, message: ChatMessageState) -> None:
@@ -241,7 +243,7 @@ class Conversation:
                 message.at(MessageProgress.CALLING, name)
             case "tool":
                 message.asked = ""  # it was answered, perhaps by another client
-                self._goes_on(message)
+                self._clear_questions(message)
                 self._close(message)
                 message.calls.append(RunningCall(name, text))
             case "output":
@@ -273,8 +275,8 @@ class Conversation:
             message.noted.add(text)
             self._note(printable(text))
 
-    def _asked(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
-        self._goes_on(message)
+    def _show_question(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        self._clear_questions(message)
         self._open(message)
         self._close(message)
         message.id = data.get("id", message.id)
@@ -285,7 +287,7 @@ class Conversation:
             fresh, message.asked = [{"shown": data["question"]}], data["question"]
         for each in fresh:
             rows = coloured_lines(each, self.language)
-            self._transcript.add(TranscriptLineKind.QUESTION, list(_question(rows, self._width())))
+            self._transcript.add(TranscriptLineKind.QUESTION, list(_question_lines(rows, self._width())))
         message.noted |= asked.keys()
         message.asks_in_words = not data["asked"]
         self.questions += [ChatQuestion(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
@@ -293,12 +295,12 @@ class Conversation:
             hint = ChatSentence.HOW_TO_ANSWER if data["asked"] else ChatSentence.ANSWER_NEXT
             self._note(say(hint, self.language))
 
-    def _ended(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
-        self._goes_on(message)
+    def _finish(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        self._clear_questions(message)
         for call in list(message.calls):
             self._call_ended(message, call, "stopped")
         message.id = data.get("id", message.id)
-        if not self._is_told(message, data):
+        if not self._is_shown_elsewhere(message, data):
             self._show_end(message, data)
             self._shown.add(data.get("merged_into", message.id))
         self._close(message)
@@ -310,7 +312,7 @@ class Conversation:
             self._refused(message.text)
         self._settled()
 
-    def _is_told(self, message: ChatMessageState, data: Mapping[str, Any]) -> bool:
+    def _is_shown_elsewhere(self, message: ChatMessageState, data: Mapping[str, Any]) -> bool:
         """Whether another message of this chat reports, or has reported, the same turn."""
         others = {each.id for each in self.active if each is not message}
         return data.get("merged_into") in others | self._shown
@@ -323,7 +325,7 @@ class Conversation:
         elif reply is not None and not message.written.endswith(reply):
             # streamed before this chat followed it, by another client's turn, or a command's answer
             written = message.written
-            self._written(message, reply[len(written) :] if written and reply.startswith(written) else reply)
+            self._append(message, reply[len(written) :] if written and reply.startswith(written) else reply)
         self._close(message)
         for note in (*data.get("notes", ()), *filter(None, [message.after])):
             self._remark(message, note)
@@ -334,12 +336,12 @@ class Conversation:
         elif reply is None:
             self._note(f"({data.get('state', '')})")
 
-    def _gone(self, message: ChatMessageState, error: HobError | OSError | None) -> None:
+    def _stream_closed(self, message: ChatMessageState, error: HobError | OSError | None) -> None:
         """Handle a stream that closed before its message ended."""
         if message not in self.active:
             return
         self._close(message)
-        self._goes_on(message)
+        self._clear_questions(message)
         self.active.remove(message)
         if message.id and (error is None or isinstance(error, ConnectionLost)):
             self._note(say(ChatSentence.LOST, self.language, id=message.id), "fg:ansired")
@@ -357,7 +359,7 @@ class Conversation:
         self._note(text)
 
 
-def _question(rows: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
+def _question_lines(rows: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
     """Yield a question's lines, wrapped; quoted arguments stay behind their bar."""
     for row, colour in rows:
         style = f"fg:ansi{colour}" if colour else ""

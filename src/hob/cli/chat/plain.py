@@ -13,8 +13,8 @@ from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.startup import chat_config, chat_language, find_no_commands, find_session
-from hob.cli.chat.unseen_messages import find_earlier
+from hob.cli.chat.startup import chat_config, chat_language, explain_no_commands, find_session
+from hob.cli.chat.unseen_messages import fetch_earlier
 from hob.cli.conversation.questions import DECISIONS, show_question
 from hob.cli.output import LiveOutput, line, paint, printable, shows_colours, width_of_screen
 from hob.core.translation.language import translated
@@ -31,7 +31,7 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     if sys.stdin.isatty():
         hello = say(ChatSentence.HELLO_PLAIN, language, model=connection.model(language))
         print(paint(hello, "dim"))
-        if told := find_no_commands(config):
+        if told := explain_no_commands(config):
             print(paint(printable(told), "dim"))
     return _talk(connection, body, _catch_up(connection, body, language), language)
 
@@ -44,7 +44,7 @@ def _catch_up(
     Each comes with its requests for approval.
     """
     session = local_key(body["session"]) if "session" in body else find_session(connection)
-    found, elsewhere = find_earlier(connection, session)
+    found, elsewhere = fetch_earlier(connection, session)
     if seen is not None:
         found, elsewhere = [each for each in found if each.unasked and each.id not in seen], {}
     waiting: dict[str, Sequence[str]] = {}
@@ -53,7 +53,7 @@ def _catch_up(
         if earlier.ended or not connection.is_answered(earlier.id):
             sentence = ChatSentence.UNASKED if earlier.unasked else ChatSentence.EARLIER
             print(paint(say(sentence, language, title=title), "dim"), file=sys.stderr, flush=True)
-            shown = _see(connection, connection.follow(earlier.id), body, language)
+            shown = _show_events(connection, connection.follow(earlier.id), body, language)
             waiting |= shown.waiting
         else:  # following it would delay the prompt until it ends
             going = f"{say(ChatSentence.STILL_GOING, language, title=title)}; hob ask --resume {earlier.id}"
@@ -68,7 +68,7 @@ def _catch_up(
 def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, Sequence[str]], language: str) -> int:
     """Run the chat; `waiting` are messages whose turns wait for an answer, each with its requests for approval."""
     failed = False
-    prompt = edit_lines() if sys.stdin.isatty() else ""
+    prompt = enable_line_editing() if sys.stdin.isatty() else ""
     draft, marks = InputDraft(), ""
     draft.language = language
     while True:
@@ -92,10 +92,10 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
         elif name:
             text = _answer(text, list(waiting.values()))
             command = parse(text) is not None  # files wait for a message
-            letter = draft.whole(text if command else marks + text)
+            drafted = draft.whole(text if command else marks + text)
             marks = marks if command else ""
-            sent = connection.send(body | {"message": letter.message}, letter.files)
-            shown = _see(connection, sent, body, language)
+            sent = connection.send(body | {"message": drafted.message}, drafted.files)
+            shown = _show_events(connection, sent, body, language)
             if name == "/help":
                 print(paint(own_help(language), "dim"), file=sys.stderr, flush=True)
             failed = not shown.ok
@@ -103,11 +103,11 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
             for id in sorted(waiting):
                 if connection.is_answered(id):  # by this message, or by another client
                     del waiting[id]
-                    shown = _see(connection, connection.follow(id), body, language)
+                    shown = _show_events(connection, connection.follow(id), body, language)
                     failed = not shown.ok
                     waiting |= shown.waiting
             if still := [id for ids in waiting.values() for id in ids]:
-                print(paint(_ways(still, language), "dim"), file=sys.stderr, flush=True)
+                print(paint(_answer_hint(still, language), "dim"), file=sys.stderr, flush=True)
             waiting |= shown.waiting
             waiting |= _catch_up(connection, body, language, seen=waiting)
 
@@ -121,11 +121,11 @@ def _answer(text: str, waiting: Sequence[Sequence[str]]) -> str:
     return _WORDS.get(word, text) if waiting else text
 
 
-def _ways(ids: Sequence[str], language: str) -> str:
+def _answer_hint(ids: Sequence[str], language: str) -> str:
     return say(ChatSentence.YES_OR_NO, language, ways=", ".join(f"approve:{id} / deny:{id}" for id in ids))
 
 
-def edit_lines() -> str:
+def enable_line_editing() -> str:
     """Enable line editing and return the prompt."""
     import readline  # only an interactive chat needs it
 
@@ -137,11 +137,11 @@ def edit_lines() -> str:
     return "\001\033[36m\002> \001\033[0m\002"
 
 
-def _see(
+def _show_events(
     connection: ChatConnection, events: Generator[ClientEvent, None, None], body: dict[str, Any], language: str
-) -> "PlainProgress":
+) -> "PlainRenderer":
     """Show a message's events until it ends or waits. Ctrl-C stops the turn, not the chat."""
-    shown = PlainProgress(language)
+    shown = PlainRenderer(language)
     stopping = False
     while True:
         try:
@@ -169,7 +169,7 @@ def _see(
 def show_ends(connection: ChatConnection, ids: Sequence[str], language: str) -> None:
     """Show how these messages end, as no client will show it later. Ctrl-C stops waiting."""
     for id in ids:
-        shown = PlainProgress(language)
+        shown = PlainRenderer(language)
         with suppress(ConnectionLost), closing(connection.follow(id)) as events:
             for event in events:
                 if event.name in ("question", "result", "error"):
@@ -178,7 +178,7 @@ def show_ends(connection: ChatConnection, ids: Sequence[str], language: str) -> 
                     break
 
 
-class PlainProgress:
+class PlainRenderer:
     """Prints the events of one message."""
 
     def __init__(self, language: str) -> None:
@@ -223,7 +223,7 @@ class PlainProgress:
                 show_question(event.data, self._language)
                 self._approvals = event.data["approvals"]
                 if self._approvals:
-                    self.say(_ways(self._approvals, self._language))
+                    self.say(_answer_hint(self._approvals, self._language))
             case "result" | "error":
                 self._end(event.data)
 

@@ -7,9 +7,9 @@ from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
-from hob.cli.chat.input.masks import secrets_out
+from hob.cli.chat.input.masks import secret_masker
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.unseen_messages import UnseenMessage, find_earlier
+from hob.cli.chat.unseen_messages import UnseenMessage, fetch_earlier
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
@@ -56,18 +56,18 @@ def find_session(connection: ChatConnection) -> str:
     return str(connection.look("/sessions/show").get("session", "local:main"))
 
 
-def arrive(connection: ChatConnection, session: str) -> StartupState:
+def load_startup_state(connection: ChatConnection, session: str) -> StartupState:
     """Collect the state of this session, or of the terminal's current one; takes some tenths of a second."""
     config = chat_config()
     session = session or find_session(connection)
-    earlier, others = find_earlier(connection, session)
+    earlier, others = fetch_earlier(connection, session)
     line = str(connection.look("/status").get("model", "none"))
     model = "" if line == "none" else one_line(line)
-    no_commands = find_no_commands(config)
-    return StartupState(config, session, secrets_out(config), model, _models(config), earlier, others, no_commands)
+    no_commands = explain_no_commands(config)
+    return StartupState(config, session, secret_masker(config), model, _models(config), earlier, others, no_commands)
 
 
-def find_no_commands(config: Config | None) -> str:
+def explain_no_commands(config: Config | None) -> str:
     """Return why no command can run and what helps; empty if commands can run. Starts a process."""
     if config is None:
         return ""

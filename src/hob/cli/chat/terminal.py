@@ -24,15 +24,15 @@ from hob.cli.chat.follower import MessageFollower
 from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
 from hob.cli.chat.input.input_draft import InputDraft
-from hob.cli.chat.input.keys import bindings_of
-from hob.cli.chat.input.masks import secrets_out
+from hob.cli.chat.input.keys import key_bindings
+from hob.cli.chat.input.masks import secret_masker
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.plain import show_ends
 from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.startup import StartupState, arrive, chat_language
+from hob.cli.chat.startup import StartupState, chat_language, load_startup_state
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import unseen
@@ -69,7 +69,7 @@ async def _talk(connection: ChatConnection, body: Mapping[str, Any], home: Path)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, terminal.leave)
-    with _aside(lambda text: loop.call_soon_threadsafe(terminal.aside, text)):
+    with _capture_output(lambda text: loop.call_soon_threadsafe(terminal.aside, text)):
         async with asyncio.TaskGroup() as group:
             ticking = group.create_task(terminal.tick())
             try:
@@ -99,7 +99,7 @@ class TerminalChat:
         self._names = Names()
         self._mask: Callable[[str], str] | None = None
         self._history = KeptHistory(home / CHAT_HISTORY, self._masked, self._draft.shorten)
-        self._standing = StatusBar(connection, self._chat)
+        self._status_bar = StatusBar(connection, self._chat)
         self.buffer = Buffer(
             completer=Completions(self._names),
             complete_while_typing=Condition(lambda: self.buffer.text.startswith("/")),
@@ -108,10 +108,10 @@ class TerminalChat:
         )
         self.screen = Screen(
             self.buffer,
-            bindings_of(self, self._draft),
+            key_bindings(self, self._draft),
             prompt=self._prompt,
             preview=lambda: self.conversation.preview(),
-            bar=lambda: self._standing.bar(self.conversation),
+            bar=lambda: self._status_bar.bar(self.conversation),
             flow=lambda: self.conversation.flow(),
             drawn=self._drawn,
             terminal=(create_input(sys.stdin), sys.stdout),
@@ -124,8 +124,8 @@ class TerminalChat:
             body,
             width=lambda: self.screen.width,
             changed=self._changed,
-            refused=self._put_back,
-            settled=self._settled,
+            refused=self._restore_input,
+            settled=self._refresh_status,
         )
         self._asked: ChatQuestion | None = None
         self._answerable = False
@@ -144,16 +144,16 @@ class TerminalChat:
         def failed(error: HobError | OSError | None) -> None:
             self.conversation.note(printable(str(error)))
 
-        self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
+        self._follower.do(lambda: load_startup_state(self._connection, self._chat), self._started, failed)
 
-    def _arrived(self, arrival: StartupState) -> None:
+    def _started(self, arrival: StartupState) -> None:
         language = chat_language(arrival.config)
         self._chat = arrival.session
         self.conversation.language = self._draft.language = self._names.language = language
         self._mask = arrival.mask
         self._names.models = arrival.models
         if arrival.config is not None:
-            self._names.choosing = partial(self._choosing, arrival.config)
+            self._names.choosing = partial(self._fetch_model_names, arrival.config)
         model = model_line(arrival.model, language) if arrival.model else say(ChatSentence.NO_MODEL, language)
         self.conversation.note(f"{say(ChatSentence.HELLO, language, model=model)} {say(ChatSentence.KEYS, language)}")
         for earlier in arrival.earlier:
@@ -163,7 +163,7 @@ class TerminalChat:
             self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
         if arrival.no_commands:
             self.conversation.note(printable(arrival.no_commands))
-        self._settled()
+        self._refresh_status()
         self._follower.do(load, lambda _: None)
         self._listen(0.0)
 
@@ -194,14 +194,14 @@ class TerminalChat:
             return
         self.buffer.reset()
         self._leaving = False
-        letter = self._draft.whole(text.encode("utf-8", "replace").decode())
-        files, rest = self._draft.split_files(letter.draft)
+        drafted = self._draft.whole(text.encode("utf-8", "replace").decode())
+        files, rest = self._draft.split_files(drafted.draft)
         if files and parse(rest) is not None:  # files wait for a message
             self.buffer.insert_text(files)
-            letter = self._draft.whole(rest)
-        name, _, rest = letter.text.strip().partition(" ")
+            drafted = self._draft.whole(rest)
+        name, _, rest = drafted.text.strip().partition(" ")
         if not self._private:
-            self._history.keep(letter.text)
+            self._history.keep(drafted.text)
         if name == PRIVATELY or (name == SWITCH and PRIVATE in rest):
             self._is_private = True
         elif name == SWITCH:
@@ -211,7 +211,7 @@ class TerminalChat:
         elif name == ATTACH:
             self._attach(rest.strip())
         else:
-            self.conversation.send(letter, own_help(self.conversation.language) if name == "/help" else "")
+            self.conversation.send(drafted, own_help(self.conversation.language) if name == "/help" else "")
 
     @property
     def _private(self) -> bool:
@@ -235,7 +235,7 @@ class TerminalChat:
 
     def leave(self) -> None:
         if self.screen.app.is_running and not self.screen.app.is_done:
-            self.conversation.put_down()
+            self.conversation.write_unfinished()
             self.screen.app.exit()
 
     def leave_open(self) -> None:
@@ -300,19 +300,19 @@ class TerminalChat:
 
     def _masked(self, text: str) -> str:
         if self._mask is None:  # typed before the settings were read
-            self._mask = secrets_out(None)
+            self._mask = secret_masker(None)
         return self._mask(text)
 
-    def _put_back(self, text: str) -> None:
+    def _restore_input(self, text: str) -> None:
         """Return unsent text to the prompt."""
         if self._asked is None and not self.buffer.text:
             self.buffer.insert_text(text)
 
-    def _settled(self) -> None:
+    def _refresh_status(self) -> None:
         session = self.conversation.session or self._chat
-        self._follower.do(lambda: self._standing.read(session), self._stands)
+        self._follower.do(lambda: self._status_bar.read(session), self._show_status)
 
-    def _choosing(self, config: Config) -> None:
+    def _fetch_model_names(self, config: Config) -> None:
         """Fetch model names once; meanwhile completion offers the configured ones."""
         self._names.choosing = lambda: None
 
@@ -325,8 +325,8 @@ class TerminalChat:
 
         self._follower.do(lambda: _list_models()(config), listed)
 
-    def _stands(self, seen: Mapping[str, Any]) -> None:
-        self._standing.take(seen)
+    def _show_status(self, seen: Mapping[str, Any]) -> None:
+        self._status_bar.take(seen)
         self._names.sessions = seen["sessions"]
         self.screen.app.invalidate()
 
@@ -342,7 +342,7 @@ class TerminalChat:
             self.screen.app.invalidate()
 
 
-class _Aside(io.TextIOBase):
+class _OutputCapture(io.TextIOBase):
     """Collects whole lines that would otherwise corrupt the prompt."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
@@ -358,9 +358,9 @@ class _Aside(io.TextIOBase):
 
 
 @contextmanager
-def _aside(tell: Callable[[str], object]) -> Iterator[None]:
+def _capture_output(tell: Callable[[str], object]) -> Iterator[None]:
     """Pass everything that is printed or logged meanwhile to `tell`."""
-    aside = _Aside(tell)
+    aside = _OutputCapture(tell)
     handlers = [each for each in logging.root.handlers if isinstance(each, logging.StreamHandler)]
     former = [(each, each.setStream(aside)) for each in handlers]
     try:

@@ -28,7 +28,7 @@ def unseen(row: Mapping[str, Any]) -> UnseenMessage:
     return UnseenMessage(row["id"], row["title"], ended, unasked)
 
 
-def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[UnseenMessage], Mapping[str, int]]:
+def fetch_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[UnseenMessage], Mapping[str, int]]:
     """Return this session's messages, oldest first, and the number of unseen outcomes per other session."""
     unread = connection.look("/unread", channel="local").get("messages", [])
     tasks = connection.look("/tasks", limit="200").get("tasks", [])

@@ -40,8 +40,8 @@ def ask(
         Instead of asking, wait for the answer to this earlier message.
     """
     if (text is None) == (resume is None) or (text is not None and not text.strip()):
-        told = _('write what to ask: hob ask "..."; or which message to wait for: hob ask --resume ID')
-        print(told, file=sys.stderr)
+        told = _('write a question: hob ask "..."; or wait for an earlier message: hob ask --resume ID')
+        print(f"hob: {told}", file=sys.stderr)
         return USAGE
     body: dict[str, Any] = {"message": text, "channel": "local"}
     body |= {"session": local_key(session)} if session else {}

@@ -1,8 +1,11 @@
 """`hob prompt`: the content of a conversation's next request."""
 
+from collections.abc import Sequence
+
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import paint, printed_json
+from hob.cli.dates_and_figures import number
+from hob.cli.output import Cell, print_table, printed_json
 from hob.cli.translating import _
 from hob.core.translation.language import translatable
 
@@ -14,7 +17,7 @@ SECTION_NAMES = (
     translatable("Skills"),
     translatable("From memory"),
     translatable("Conversation"),
-    translatable("everything else"),
+    translatable("Everything else"),
 )
 """Titles of the sections in order, and of the rest; `--json` has the names that Hob's forerunners use."""
 SECTION_WORDS = (
@@ -44,16 +47,17 @@ def prompt(*, session: str = "", json: bool = False) -> None:
     if printed_json(seen, json):
         return
     maximum = max((section["bytes"] for section in seen["sections"]), default=1) or 1
-    print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}  {_('share')}")
+    rows: list[Sequence[Cell]] = []
     for seed, title, told in zip((*SEED_SECTIONS, ""), SECTION_NAMES, SECTION_WORDS, strict=True):
         own = [section for section in seen["sections"] if section["seed"] == seed]
-        total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]
-        print(paint(f"{_(title):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
-        print(paint(f"          {_(told)}", "dim"))
+        total, tokens = (number(sum(section[what] for section in own), 0) for what in ("bytes", "tokens"))
+        colour = "bold" if own else "dim"
+        rows.append(((_(title), colour), (total, colour), (tokens, colour), "", (_(told), "dim")))
         for section in own:
+            size, tokens = (number(section[what], 0) for what in ("bytes", "tokens"))
             bar = "█" * round(20 * section["bytes"] / maximum)
-            cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
-            name = f"  {section['name']}"
-            print(f"{name:24} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
-    limit = _("of {limit} tokens").format(limit=seen["limit"])
-    print(f"{_('all'):24} {seen['bytes']:8} {seen['tokens']:8}  {limit}")
+            cached = _("yes") if section["cached"] else ""
+            rows.append((f"  {section['name']}", size, tokens, (cached, "green"), (bar, "blue")))
+    limit = _("of {limit} tokens").format(limit=number(seen["limit"], 0))
+    rows.append((_("total"), number(seen["bytes"], 0), number(seen["tokens"], 0), "", limit))
+    print_table((_("section"), _("bytes"), _("tokens"), _("cached"), _("share")), rows, "", right=(1, 2))

@@ -67,9 +67,9 @@ def _show_side(title: str, side: Mapping[str, Any], before: Mapping[str, Any]) -
     print(" · ".join((
         ngettext("{count} model call", "{count} model calls", side["rounds"]),
         ngettext("{count} tool call", "{count} tool calls", len(side["calls"])),
-        ngettext("{count} token", "{count} tokens", _tokens(side)) + _change(_tokens(side), before and _tokens(before)),
-        cost + _change(side["cost_usd"], before and before["cost_usd"]),
-        _duration(side["seconds"]) + _change(side["seconds"], before and before["seconds"]),
+        ngettext("{count} token", "{count} tokens", _tokens(side)) + _delta(_tokens(side), before and _tokens(before)),
+        cost + _delta(side["cost_usd"], before and before["cost_usd"]),
+        _duration(side["seconds"]) + _delta(side["seconds"], before and before["seconds"]),
     )))  # fmt: skip
     for call in side["calls"]:
         note = "" if call["recorded"] else paint("  " + _("not made then, so not answered"), "yellow")
@@ -83,7 +83,7 @@ def _tokens(side: Mapping[str, Any]) -> int:
     return int(side["input_tokens"] + side["output_tokens"])
 
 
-def _change(now: float | None, then: Any) -> str:
+def _delta(now: float | None, then: Any) -> str:
     """Return the difference in brackets; empty if either figure is unknown."""
     return f" ({in_language(f'{100 * (now - then) / then:+,.0f}')} %)" if then and now is not None else ""
 

@@ -43,7 +43,7 @@ def retry(id: str = "", /) -> None:
     for each in retried:
         print(
             _("{id} will be tried again{where}").format(
-                id=each["message"] or each["id"], where=_where(each, alone=alone)
+                id=each["message"] or each["id"], where=_next_step(each, alone=alone)
             )
         )
     if any(each["message"] for each in retried) and reach("GET", "/status")["model"] == "none":
@@ -52,7 +52,7 @@ def retry(id: str = "", /) -> None:
         print(_("No message is waiting for a model; `hob tasks --all` shows what failed for another reason."))
 
 
-def _where(retried: Mapping[str, Any], *, alone: bool) -> str:
+def _next_step(retried: Mapping[str, Any], *, alone: bool) -> str:
     """Return how it continues; `alone`: no daemon runs to do so at once."""
     if retried["message"] is None:  # an answer that exists but could not be delivered
         return _("; it is sent when `hob serve` runs") if alone else _("; it is sent now")

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import age, when
-from hob.cli.output import confirm, line, paint, print_head, printable, printed_json, session_name, width_of_screen
+from hob.cli.output import confirm, line, paint, print_table, printable, printed_json, session_name, width_of_screen
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 from hob.core.translation.code_words import ROLE_WORDS
@@ -17,6 +17,7 @@ from hob.core.translation.language import translatable
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
 _MIN_TITLE = 12
+_BESIDE_TITLE = 33
 STANDING_WORDS: Mapping[str, str] = {"paused": translatable("paused"), "archived": translatable("archived")}
 """States of conversations, by the field that marks them."""
 
@@ -36,19 +37,24 @@ def list_(
         return
     now, columns = time.time(), width_of_screen()
     names = [session_name(each["session"]) for each in seen["sessions"]]
-    width = max(map(len, (*names, _("conversation"))))
-    if seen["sessions"]:
-        print_head((_("conversation"), width), (_("idle for"), -9), (_("entries"), -8), (_("title"), 0))
-    for name, each in zip(names, seen["sessions"], strict=True):
-        paused = paint(f"  {_(STANDING_WORDS['paused'])}", "yellow") if each["paused"] else ""
-        old = age(max(0.0, now - each["updated"])).rjust(9)
-        room = max(_MIN_TITLE, min(60, columns - width - len(f"  {old}  {each['entries']:>8}  ") - 8))
-        shown = paint(name.ljust(width), "bold")
-        print(f"{shown}  {old}  {each['entries']:>8}  {line(each['title'], room)}{paused}".rstrip())
-    if seen["sessions"]:
+    room = max(_MIN_TITLE, min(60, columns - max(map(len, (*names, _("conversation")))) - _BESIDE_TITLE))
+    paused = paint(f"  {_(STANDING_WORDS['paused'])}", "yellow")
+    print_table(
+        (_("conversation"), _("idle for"), _("entries"), _("title")),
+        [
+            (
+                (name, "bold"),
+                age(max(0.0, now - each["updated"])),
+                str(each["entries"]),
+                line(each["title"], room) + (paused if each["paused"] else ""),
+            )
+            for name, each in zip(names, seen["sessions"], strict=True)
+        ],
+        _("No conversation is archived.") if archived else _("No conversations yet; `hob` starts one."),
+        right=(1, 2),
+    )
+    if names:
         print(paint(_("Entries are messages, answers and tools' results."), "dim"))
-    else:
-        print(_("None is archived.") if archived else _("There is no conversation yet; `hob` begins one."))
 
 
 @app.command
@@ -85,34 +91,28 @@ def show(session: Session = "", *, json: Json = False) -> None:
 def rename(session: Session, title: Annotated[str, Parameter(help="The new name.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
-    print(
-        _("{session} is called {title}").format(
-            session=printable(changed["session"]), title=printable(changed["title"])
-        )
-    )
+    told = _("{session} is now titled {title}")
+    print(told.format(session=_short(changed["session"]), title=printable(changed["title"])))
 
 
 @app.command
 def pause(session: Session) -> None:
     """Pause a conversation: new messages wait."""
-    name = printable(_change(session, paused=True)["session"]).removeprefix("local:")
+    name = _short(_change(session, paused=True)["session"])
     print(_("{session} is paused; `hob sessions resume {session}` continues it").format(session=name))
 
 
 @app.command
 def resume(session: Session) -> None:
     """Let a paused conversation continue."""
-    print(_("{session} continues").format(session=printable(_change(session, paused=False)["session"])))
+    print(_("{session} continues").format(session=_short(_change(session, paused=False)["session"])))
 
 
 @app.command
 def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore it instead.")] = False) -> None:
     """Archive a conversation: it is kept but no longer listed."""
-    print(
-        (_("{session} is back") if back else _("{session} is archived")).format(
-            session=printable(_change(session, archived=not back)["session"])
-        )
-    )
+    told = _("{session} is restored") if back else _("{session} is archived")
+    print(told.format(session=_short(_change(session, archived=not back)["session"])))
 
 
 @app.command
@@ -125,8 +125,8 @@ def fork(
     """Copy a conversation into a new one; the original stays as it is."""
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if not printed_json(made, json):
-        told = _("{session} continues {of} with {copied} entries")
-        print(told.format(session=printable(made["session"]), of=printable(made["of"]), copied=made["copied"]))
+        told = _("{session} is a copy of {of} with {copied} entries")
+        print(told.format(session=_short(made["session"]), of=_short(made["of"]), copied=made["copied"]))
 
 
 @app.command
@@ -137,10 +137,12 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
 
     done = reach("POST", "/sessions/delete", {"session": session})
     if not printed_json(done, json):
-        print(
-            _("{session} is deleted: {erased} pieces").format(session=printable(done["session"]), erased=done["erased"])
-        )
+        print(_("{session} is deleted: {erased} pieces").format(session=_short(done["session"]), erased=done["erased"]))
     return 0
+
+
+def _short(key: str) -> str:
+    return printable(key).removeprefix("local:")
 
 
 def _change(session: str, title: str | None = None, paused: bool | None = None, archived: bool | None = None) -> Any:

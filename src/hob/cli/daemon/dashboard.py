@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.home import socket_of
+from hob.app.home import holder_of
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, NotConfigured
@@ -29,10 +29,10 @@ def dashboard(*, link: bool = False, phone: bool = False, at: str = "", off: boo
     off:
         With --phone: end access for phones.
     """
+    if not off and not holder_of(find_home(process_environment())):
+        raise NotConfigured("the dashboard needs the daemon: start it with `hob serve`")
     if phone or at or off:
         return _phone(at, off=off)
-    if not socket_of(find_home(process_environment())).exists():
-        raise NotConfigured("the dashboard needs the daemon: start it with `hob serve`")
     url = str(reach("POST", "/dashboard/link", {})["url"])
     if not link and _has_screen() and webbrowser.open(url):
         print(_("The dashboard opens in your browser."))
@@ -63,8 +63,8 @@ def _phone(at: str, *, off: bool) -> int:
     print(_("It signs one browser in, once, within five minutes. `hob dashboard --phone --off` closes it."))
     if made["authority"]:
         told = _(
-            "Once per phone: open {address}/hob-ca.crt there, go on past the warning and install the certificate. "
-            "The phone shows this SHA-256, or somebody stands between:"
+            "Once per phone: open {address}/hob-ca.crt there, continue past the warning and install the certificate. "
+            "The phone must show this SHA-256; otherwise someone is intercepting the connection:"
         )
         print(f"\n{told.format(address=made['address'])}\n{made['authority']}")
     return 0

@@ -49,7 +49,7 @@ def install(
                 home=for_other,
             )
         )
-    variables = _variables(plan, config, environ, with_keys=with_keys)
+    variables = _write_variables(plan, config, environ, with_keys=with_keys)
     if dry_run:
         for step in (*variables, *service_manager.install(plan)):
             print(_("would {step}").format(step=show(step)))
@@ -78,13 +78,15 @@ def install(
     return _tell(service_manager, config.home)
 
 
-def _variables(plan: ServicePlan, config: Config, environ: Mapping[str, str], *, with_keys: bool) -> Sequence[Step]:
+def _write_variables(
+    plan: ServicePlan, config: Config, environ: Mapping[str, str], *, with_keys: bool
+) -> Sequence[Step]:
     """Write the file of variables if it is missing, and copy the keys into it if wanted."""
     file = plan.environment_file
     there = read_text(file)
     if not with_keys:
         return () if file.exists() else (WriteFile(file, HEAD, 0o600),)
-    values = wanted(environ, _referenced(config))
+    values = wanted(environ, _secret_variables(config))
     try:
         text = with_values(there or HEAD, values)
     except ValueError as error:
@@ -99,7 +101,7 @@ def _variables(plan: ServicePlan, config: Config, environ: Mapping[str, str], *,
     return (WriteFile(file, text, 0o600, shown=hidden),)
 
 
-def _referenced(config: Config) -> list[str]:
+def _secret_variables(config: Config) -> list[str]:
     """Return the variables that the settings read secrets from."""
     references = (secret.reference for _, secret in config.secrets())
     return [reference.removeprefix("env:") for reference in references if reference.startswith("env:")]
@@ -108,7 +110,7 @@ def _referenced(config: Config) -> list[str]:
 def _tell_of_keys(plan: ServicePlan, config: Config, environ: Mapping[str, str], variables: Sequence[Step]) -> None:
     there = names_in(read_text(plan.environment_file))
     given = names_in("".join(step.text for step in variables if isinstance(step, WriteFile)))
-    if missing := [name for name in wanted(environ, _referenced(config)) if name not in there | given]:
+    if missing := [name for name in wanted(environ, _secret_variables(config)) if name not in there | given]:
         told = _(
             "set in this terminal and not for the service: {names}; "
             "`hob service install --with-keys` writes them into {file}"
@@ -213,12 +215,12 @@ def _tell(service_manager: ServiceManager, home: Path) -> int:
     again = ngettext(", restarted once", ", restarted {count} times", state.restarts) if state.restarts else ""
     print(f"{_('service'):10}{paint(_(state.detail), 'green' if state.running else 'red')}{since}{again}")
     print(f"{'':10}{service_manager.file}")
-    for text, colour in _wrong(service_manager, state, home):
+    for text, colour in _find_problems(service_manager, state, home):
         print(f"{'':10}{paint(text, colour)}")
     return 0 if state.running else 1
 
 
-def _wrong(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
+def _find_problems(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
     """Yield what is not as it should be, each with a colour."""
     if service_manager.home() != str(home):
         told = _("it is for the home {other}, not for {home}")

@@ -25,7 +25,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
           past: Annotated[bool, Parameter(name="--all", help="Also facts that held once.")] = False,
           json: Json = False) -> None:  # fmt: skip
     """List what Hob knows as facts, with the words they were taken from."""
-    wanted = {"known_at": _moment(as_of, _END), "valid_at": _moment(at, _END), "past": "true" if past else ""}
+    wanted = {"known_at": _parse_day(as_of, _END), "valid_at": _parse_day(at, _END), "past": "true" if past else ""}
     seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
     if printed_json(seen, json):
         return
@@ -85,12 +85,12 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
     known = bool(state or note or _ID.fullmatch(text))
     fields = {"id" if known else "text": text, "state": state, "note": note}
     fields = {name: value for name, value in fields.items() if value}
-    done = reach("POST", "/memory/goals", {**fields, **({"due": _moment(due)} if due else {})})
+    done = reach("POST", "/memory/goals", {**fields, **({"due": _parse_day(due)} if due else {})})
     if not printed_json(done, json):
         _show_goal(done)
 
 
-def _moment(day: str, end: str = "") -> float:
+def _parse_day(day: str, end: str = "") -> float:
     """Parse a day or time; with `end` a day without a time means its end."""
     try:
         whole = len(day) == len("2026-11-22")

@@ -11,7 +11,7 @@ from hob.app.daemon.preflight import embedder_problem
 from hob.app.settings.sections import read_config
 from hob.cli.data.memory_output import Json, followed, labelled, show_problem
 from hob.cli.dates_and_figures import number
-from hob.cli.output import confirm, line, paint, print_head, printed_json
+from hob.cli.output import confirm, line, paint, print_table, printed_json
 from hob.cli.translating import _, ngettext
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
@@ -57,13 +57,21 @@ def stats(*, json: Json = False) -> None:
     seen = reach("GET", "/memory/status")
     if printed_json(seen, json):
         return
-    print_head((_("layer"), 13), (_("items"), -8), (_("kept"), 9), (_("what it holds"), 0))
-    for layer in seen["layers"]:
-        if layer["name"] in ("er1", "group") and not layer["chunk_count"]:
-            continue  # most owners have no recorder and no other agents
-        told = LAYER_WORDS.get(layer["name"], layer["description"])
-        days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
-        print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
+    print_table(
+        (_("layer"), _("items"), _("kept"), _("what it holds")),
+        [
+            (
+                layer["name"],
+                number(layer["chunk_count"], 0),
+                _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good"),
+                (_(LAYER_WORDS.get(layer["name"], layer["description"])), "dim"),
+            )
+            for layer in seen["layers"]
+            if layer["chunk_count"] or layer["name"] not in ("er1", "group")  # unused features are not listed
+        ],
+        "",
+        right=(1,),
+    )
     totals = seen["totals"]
     print(_("{total:,} items; limit for items that expire: {maximum:,}").format(
         total=totals["total_chunks"], maximum=totals["max_chunks"]))  # fmt: skip

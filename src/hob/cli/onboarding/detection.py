@@ -74,7 +74,7 @@ class DetectedModel:
         return reduce(lambda one, other: translatable("{one}, {other}", one=one, other=other), [*facts, self.how])
 
 
-def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
+def detect_models(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
     """Find all models, in Hob's order of preference. Only servers on this machine and configured ones are asked."""
     return asyncio.run(_find_all(config, places))
 
@@ -97,8 +97,8 @@ async def _find_all(config: Config, places: Sequence[tuple[str, str]]) -> tuple[
         servers = [each.id for each in PROVIDERS if each.keyless and each.wire == "openai" and each.id not in known]
         found = await asyncio.gather(
             *(_described(setup, each, usual) for each in connected),
-            *(_running(setup, id) for id in servers),
-            *(_listening(config, title, address) for title, address in places),
+            *(_detect_known_server(setup, id) for id in servers),
+            *(_detect_server(config, title, address) for title, address in places),
         )
     there = [each for each in found if each is not None]
     return tuple(sorted(there, key=lambda each: (each.provider != usual, each.provider in _CLIS)))
@@ -117,13 +117,13 @@ async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str
     model = connected.settings.model or connected.provider.model
     if id == usual and (ref := setup.choice.default()) is not None:
         model = ref.model
-    names, trouble, refused = await _asked(setup, id) if _is_listed(connected, model) else ((), "", False)
+    names, trouble, refused = await _fetch_offer(setup, id) if _is_listed(connected, model) else ((), "", False)
     if model:  # a server without a list of models may still accept this one
         names, trouble = (), trouble if refused else ""
     if not model and not names and connected.provider.wire == "ollama":
         how = "running here, but it has no model yet: ollama pull qwen3"
         return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id), refused=True)
-    variable = _variable(setup, connected)
+    variable = _key_variable(setup, connected)
     how = translatable("key in {variable}", variable=variable) if variable else connected.how
     how = (
         translatable("{one}, {other}", one=without_credentials(connected.base_url), other=how) if id == SERVER else how
@@ -140,7 +140,7 @@ def _is_listed(connected: ConnectedProvider, model: str) -> bool:
     return connected.provider.wire not in CLI_WIRES and (not model or connected.provider.id == SERVER)
 
 
-async def _running(setup: ModelSetup, id: str) -> DetectedModel | None:
+async def _detect_known_server(setup: ModelSetup, id: str) -> DetectedModel | None:
     """Return a known server that listens at its usual address and lists models."""
     try:
         address = setup.choice.connect(id).base_url
@@ -153,7 +153,7 @@ async def _running(setup: ModelSetup, id: str) -> DetectedModel | None:
     )
 
 
-async def _listening(config: Config, title: str, address: str) -> DetectedModel | None:
+async def _detect_server(config: Config, title: str, address: str) -> DetectedModel | None:
     """Return another server at a usual address."""
     if not await _answers(address):
         return None
@@ -181,10 +181,10 @@ async def _answers(address: str) -> bool:
 
 
 async def _names(setup: ModelSetup, id: str) -> tuple[str, ...]:
-    return (await _asked(setup, id))[0]
+    return (await _fetch_offer(setup, id))[0]
 
 
-async def _asked(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool]:
+async def _fetch_offer(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool]:
     """Return the offered models, or why they are unknown, and whether the key is refused."""
     try:
         return await listed(setup, id), "", False
@@ -192,7 +192,7 @@ async def _asked(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool
         return (), str(error), error.fault is ModelFault.AUTH
 
 
-def _variable(setup: ModelSetup, connected: ConnectedProvider) -> str:
+def _key_variable(setup: ModelSetup, connected: ConnectedProvider) -> str:
     """Return the environment variable that holds the key in use, if any."""
     if connected.keys[0] is None or connected.keys[0].reference:
         return ""

@@ -12,7 +12,7 @@ from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.detection import TITLES, DetectedModel
 from hob.cli.onboarding.model_options import candidate_of, candidate_of_options, usual_model
-from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate
+from hob.cli.onboarding.model_trial import ModelTrial, list_models_for, probe_candidate
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.environment import process_environment
 from hob.config.problems import ConfigLayer
@@ -102,7 +102,7 @@ def _ask_server(home: Path, prompts: SetupPrompts) -> ModelCandidate | Literal["
         if (candidate := _ask_address(prompts)) is None:
             return "look"
         try:
-            names = list_for(home, candidate)
+            names = list_models_for(home, candidate)
         except ModelError as error:
             prompts.show(translatable("✗ {trouble}", trouble=str(error)), "red")
             continue
@@ -131,7 +131,7 @@ def _ask_name(names: Sequence[str], prompts: SetupPrompts) -> str:
     return name
 
 
-def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
+def confirm_failed_model(tried: ModelTrial, prompts: SetupPrompts) -> bool:
     """Explain why a model failed its test; return whether to save it anyway."""
     prompts.show(translatable("✗ {trouble}", trouble=tried.summary), "red")
     if not tried.answers:
@@ -141,7 +141,7 @@ def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
     return confirm(prompts, "Use it all the same?", default=False)
 
 
-def with_place(candidate: ModelCandidate, keep: str, prompts: SetupPrompts) -> ModelCandidate:
+def with_key_place(candidate: ModelCandidate, keep: str, prompts: SetupPrompts) -> ModelCandidate:
     """Return the candidate with the place of its key."""
     variables = (name for provider in PROVIDERS for name in provider.keys)
     variable = next((name for name in variables if process_environment().get(name) == candidate.typed), "")
@@ -167,7 +167,7 @@ def settle_model(
 ) -> SetupOutcome:
     """Without dialogue: test the requested model, else the configured one, else the first found that answers."""
     if options.names_model:
-        return _take([candidate_of_options(options, found, read_key)], home, options)
+        return _save_first_passing([candidate_of_options(options, found, read_key)], home, options)
     if _is_configured():
         return _check(home, options)
     usable = [each for each in found if each.draft.model]
@@ -177,7 +177,7 @@ def settle_model(
         return SetupOutcome(
             STEP, StepStatus.FAILED, "; ".join(f"{each.title}: {each.how}" for each in found), _PUT_RIGHT
         )
-    return _take([candidate_of(each, options.keep_key) for each in usable], home, options)
+    return _save_first_passing([candidate_of(each, options.keep_key) for each in usable], home, options)
 
 
 def ask_for_model(
@@ -191,8 +191,8 @@ def ask_for_model(
             name = picked.draft.model or "it"
             prompts.show(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
-            if tried.ok or wants_it_anyway(tried, prompts):
-                kept = with_place(picked, options.keep_key, prompts) if picked.typed else picked
+            if tried.ok or confirm_failed_model(tried, prompts):
+                kept = with_key_place(picked, options.keep_key, prompts) if picked.typed else picked
                 return _save(home, kept, tried)
         elif picked == "later":
             return SetupOutcome(
@@ -209,7 +209,7 @@ def _line() -> str:
     return choose_models(read_config()).line()
 
 
-def _take(candidates: Sequence[ModelCandidate], home: Path, options: SetupOptions) -> SetupOutcome:
+def _save_first_passing(candidates: Sequence[ModelCandidate], home: Path, options: SetupOptions) -> SetupOutcome:
     """Save the first candidate that passes."""
     failures = []
     for candidate in candidates:
@@ -243,13 +243,13 @@ def _with_model(home: Path, candidate: ModelCandidate) -> ModelCandidate:
     draft = candidate.draft
     if draft.model or not draft.provider:
         return candidate
-    names = list_for(home, candidate)
+    names = list_models_for(home, candidate)
     return replace(candidate, draft=replace(draft, model=name_of(draft.provider, names[0]))) if names else candidate
 
 
 def _try(home: Path, candidate: ModelCandidate) -> ModelTrial:
     try:
-        return try_candidate(home, candidate)
+        return probe_candidate(home, candidate)
     except HobError as error:
         return ModelTrial(ok=False, answers=False, summary=str(error))
 

@@ -25,7 +25,7 @@ class ModelTrial:
     summary: str
 
 
-def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
+def probe_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
     """Ask for a word and a tool call. The daemon asks if it runs, as it knows the limits of spending.
 
     A typed key is kept in a private file meanwhile. Raises HobError.
@@ -36,7 +36,7 @@ def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
     return _read(row)
 
 
-def list_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
+def list_models_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     """List the provider's models, best first; empty if it does not list them.
 
     Raises ModelError if the provider cannot be reached or refuses the key: testing would fail too.

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, printed_json
+from hob.cli.output import line, print_table, printed_json
 from hob.cli.setup.mcp import log_in, with_library
 from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _
@@ -36,11 +36,19 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     views = [_view(name, oauth.OAuthTokenFile(home, name).read()) for name in _names(home / oauth.FOLDER)]
     if printed_json({"logins": views}, json):
         return
-    for view in views:
-        until = when(view["until"]) if view["until"] else "-"
-        print(f"{view['name']}  {line(view['url'], 60)}  {line(view['scope'], 60)}  {until}")
-    if not views:
-        print(_("Hob has no logins. `hob auth login NAME` adds one."))
+    print_table(
+        (_("name"), _("server"), _("scopes"), _("valid until")),
+        [
+            (
+                view["name"],
+                line(view["url"], 60),
+                line(view["scope"], 60),
+                when(view["until"]) if view["until"] else "-",
+            )
+            for view in views
+        ],
+        _("No logins yet; `hob auth login NAME` adds one."),
+    )
 
 
 @app.command

@@ -15,8 +15,9 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.secret_stores import put_in_file
 from hob.app.settings.sections import read_config, sections_of
-from hob.cli.output import confirm, line, paint, print_head, print_json, printed_json
+from hob.cli.output import confirm, line, paint, print_json, print_table, printed_json
 from hob.cli.setup.secrets import notify_daemon
+from hob.cli.setup.tool_words import EFFECT_WORDS, ROLE_WORDS
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_values, unset_value
 from hob.config.environment import process_environment
@@ -48,30 +49,6 @@ _REFERENCE = re.compile(r"(env|file|keyring|command):")
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL", re.IGNORECASE)
 
 _WRITES = Effect.WRITES
-EFFECT_WORDS: Mapping[Effect, str] = {
-    Effect.READS_PRIVATE: translatable("read what is yours"),
-    Effect.READS_UNTRUSTED: translatable("read what others wrote"),
-    Effect.WRITES: translatable("change things"),
-    Effect.WRITES_FINALLY: translatable("change things for good"),
-    Effect.COMMUNICATES: translatable("send something out"),
-    Effect.PERSISTS: translatable("act on later conversations"),
-    Effect.EXECUTES: translatable("run programs"),
-}
-"""Effects of tools, in words."""
-ROLE_WORDS: Mapping[str, str] = {
-    "paths": translatable("a file or folder"),
-    "recipients": translatable("who gets it"),
-    "urls": translatable("an address that it reads"),
-    "sent_to": translatable("an address that it sends to"),
-    "bodies": translatable("a text"),
-    "names": translatable("a person or place"),
-    "amounts": translatable("money"),
-    "things": translatable("which one"),
-    "plain": "",
-    "": translatable("Hob does not know what for"),
-}
-"""Roles of arguments, in words."""
-
 Name = Annotated[str, Parameter(help="The server, by the name you give it.")]
 Yes = Annotated[bool, Parameter(help="Do not ask.")]
 Json = Annotated[bool, Parameter(help="Print JSON.")]
@@ -165,16 +142,21 @@ def list_(*, json: Json = False) -> None:
     views = [_view(config, name, server) for name, server in config[McpSettings].items()]
     if printed_json({"servers": views}, json):
         return
-    width = max((len(view["name"]) for view in views), default=0)
-    if views:
-        print_head(
-            (_("name"), width), (_("state"), 13), (_("tools"), -5), (_("version"), 12), (_("program or address"), 0)
-        )
-    for view in views:
-        name, version = paint(view["name"].ljust(width), "bold"), line(view["version"], 12).ljust(12)
-        print(f"{name}  {_(view['state']):13}  {view['tools']:5}  {version}  {line(view['where'], 80)}")
-    if not views:
-        print(_("There is no server; `hob mcp add NAME -- COMMAND` or `hob mcp add NAME --url URL` adds one."))
+    print_table(
+        (_("name"), _("state"), _("tools"), _("version"), _("program or address")),
+        [
+            (
+                (view["name"], "bold"),
+                _(view["state"]),
+                str(view["tools"]),
+                line(view["version"], 12),
+                line(view["where"], 80),
+            )
+            for view in views
+        ],
+        _("No MCP servers yet; `hob mcp add NAME -- COMMAND` or `hob mcp add NAME --url URL` adds one."),
+        right=(2,),
+    )
 
 
 @app.command
@@ -284,7 +266,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
             print(_("installed: {package}").format(package=line(installed_package(config.home, name), 200)))
         status = _accept(config, name, server, yes=yes)
     except HobError:
-        for each in _unseen(server):
+        for each in _paths_outside_sandbox(server):
             told = _("{path} is not shown to the program; --read names a folder that it may read")
             print(paint(told.format(path=line(each)), "yellow"), file=sys.stderr)
         raise
@@ -294,7 +276,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
     return status
 
 
-def _unseen(server: McpServer) -> Iterator[str]:
+def _paths_outside_sandbox(server: McpServer) -> Iterator[str]:
     """Return paths in the command that lie outside the folders its program sees."""
     shown = [Path(each).expanduser().resolve() for each in ("/usr", "/opt", *server.read, *server.write)]
     for word in server.command[1:]:
@@ -314,7 +296,7 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
         print(told)
     for each in found.tools:
         if each.name in changed:
-            for shown in _shown(name, each, known.get(each.name)):
+            for shown in _describe_tool(name, each, known.get(each.name)):
                 print(shown)
     if before is not None and not changed and not others:
         print(_("nothing has changed since you accepted it"))
@@ -351,12 +333,12 @@ def _titled(server: AcceptedServer) -> str:
     return f"{line(server.title)} {line(server.version)}".strip()
 
 
-def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
+def _describe_tool(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
     """Yield a tool for the owner's judgement: description, effects, arguments."""
     yield paint(f"  {tool_name(server, tool.name)}", "bold")
-    said = _whole(tool.description)
-    if before is not None and _whole(before.description) != said:
-        yield paint(f"    - {_whole(before.description)}", "red")
+    said = _one_line(tool.description)
+    if before is not None and _one_line(before.description) != said:
+        yield paint(f"    - {_one_line(before.description)}", "red")
         said = f"+ {said}"
     yield f"    {said}"
     told = _("what it may do: {effects}")
@@ -365,17 +347,21 @@ def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iter
     yield "    " + told.format(effects=", ".join(_effect_words(tool.effects)))
     roles = tool.roles or {}
     named = {argument: role for role, names in roles.items() if isinstance(names, tuple) for argument in names}
-    words = {each: _(ROLE_WORDS.get(named.get(each, ""), ROLE_WORDS[""])) for each in tool.schema.get("properties", {})}
+    words = {each: _role_word(named.get(each, "")) for each in tool.schema.get("properties", {})}
     arguments = ", ".join(f"{each} ({word})" if word else each for each, word in words.items())
     if arguments:
         yield "    " + _("what it is told: {arguments}").format(arguments=line(arguments, 400))
     yield from _argument_texts(tool.schema, None if before is None else before.schema)
 
 
+def _role_word(role: str) -> str:
+    return _(ROLE_WORDS.get(role, "")) if role else _("Hob does not know what for")
+
+
 def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
     """Yield what models read of each argument; `before`: of an accepted tool, only what changed."""
     kinds = () if before is not None else ("type",)
-    now, old = _texts(schema, kinds), _texts(before or {}, kinds)
+    now, old = _argument_schemas(schema, kinds), _argument_schemas(before or {}, kinds)
     for name in dict.fromkeys((*old, *now)):
         if before is None and now[name]:
             yield f"      {line(name)}: {now[name]}"
@@ -387,18 +373,18 @@ def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None)
             yield f"      + {line(name)}: {now[name]}"
 
 
-def _texts(schema: Mapping[str, Any], without: Sequence[str]) -> Mapping[str, str]:
+def _argument_schemas(schema: Mapping[str, Any], without: Sequence[str]) -> Mapping[str, str]:
     """Return each argument's description and the rest of its schema, except for its title."""
     found: dict[str, str] = {}
     for name, given in schema.get("properties", {}).items():
         rest = {**given} if isinstance(given, Mapping) else {"schema": given}
         said = str(rest.pop("description", ""))
         rest = {key: each for key, each in rest.items() if key not in ("title", *without)}
-        found[name] = _whole(f"{said} {jsons.dumps(rest, ensure_ascii=False) if rest else ''}")
+        found[name] = _one_line(f"{said} {jsons.dumps(rest, ensure_ascii=False) if rest else ''}")
     return found
 
 
-def _whole(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a description as one line, in full."""
     return line(" ".join(text.split()), LONGEST_DESCRIPTION)
 
@@ -446,17 +432,20 @@ def _write(home: Path, name: str, raw: Raw) -> None:
     texts: dict[str, str | None] = {}
     for key, value in raw.items():
         if isinstance(value, Mapping):
-            rows = (f"{_quoted(each)} = {_quoted(_kept(home, name, key, each, text))}" for each, text in value.items())
+            rows = (
+                f"{_quoted(each)} = {_quoted(_stored_value(home, name, key, each, text))}"
+                for each, text in value.items()
+            )
             texts[f"mcp.{name}.{key}"] = f"{{{', '.join(rows)}}}"
         elif key == "client_secret":
-            texts[f"mcp.{name}.{key}"] = _kept(home, name, key, key, value)
+            texts[f"mcp.{name}.{key}"] = _stored_value(home, name, key, key, value)
         else:
             texts[f"mcp.{name}.{key}"] = value if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
     environ = process_environment()
     set_values(home / "config.toml", texts, sections=sections_of(home, environ), environ=environ)
 
 
-def _kept(home: Path, server: str, kind: str, name: str, value: str) -> str:
+def _stored_value(home: Path, server: str, kind: str, name: str, value: str) -> str:
     """Return the value to store: references and harmless values unchanged, secrets as references to a file."""
     if _REFERENCE.match(value) or (kind == "env" and _SECRET.search(name) is None):
         return value

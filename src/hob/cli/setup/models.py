@@ -13,7 +13,7 @@ from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import ModelSetup, open_model_setup, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
-from hob.cli.output import line, paint, print_head, printable, sentence
+from hob.cli.output import line, paint, print_table, printable, sentence
 from hob.cli.setup.config import set_setting
 from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import process_environment
@@ -32,6 +32,8 @@ from hob.providers.settings import ModelSettings
 MILLION = 1_000_000
 LABELS = ("tools", "images", "thinking")
 """Capabilities of models, in words."""
+ROLE_WORDS: Mapping[str, str] = {"usual": translatable("default"), "stands in": translatable("fallback")}
+"""Roles of models whose code is not what people read."""
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
 app = App(name="models", help="List, choose and test models.")
@@ -58,17 +60,18 @@ async def _list(config: Config, *, as_json: bool) -> int:
         told = _("The running daemon uses it; in this shell's environment it would be: {model}")
         print(told.format(model=printable(model_line(here_line, terminal_language()))))
     if rows:
-        print_head(("  " + _("use"), 18), (_("model"), 36), (_("price per million tokens, context"), 0))
-    for row in rows:
-        trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
-        print(f"  {_(row['role']):<16}  {printable(row['model']):<36}  {_facts(row)}{trouble}")
-    none = sentence(_(NO_MODEL_ADVICE))
-    print(f"\n{_('Available:') if providers else none}")
-    if providers:
-        print_head(("  " + _("provider"), 18), (_("key or login"), 26), (_("address"), 0))
-    for row in providers:
-        place = _("in your own network") if row["local"] else row["base_url"] or row["wire"]
-        print(f"  {row['id']:<16}  {_(row['how']):<26}  {paint(line(str(place), 60), 'dim')}")
+        print()
+        print_table(
+            (_("use"), _("model"), _("price per million tokens, context")),
+            [(_(ROLE_WORDS.get(row["role"], row["role"])), printable(row["model"]), _facts(row)) for row in rows],
+            "",
+        )
+    print()
+    print_table(
+        (_("provider"), _("key or login"), _("address")),
+        [(row["id"], _(row["how"]), (line(row["base_url"] or row["wire"], 60), "dim")) for row in providers],
+        sentence(_(NO_MODEL_ADVICE)),
+    )
     return 0
 
 
@@ -120,7 +123,8 @@ def _facts(row: dict[str, Any]) -> str:
         facts.append(_dollars(row["price"]["input"], row["price"]["output"]))
     if row.get("context_tokens"):
         facts.append(_tokens(row["context_tokens"]))
-    return paint("  ".join(facts), "dim")
+    trouble = paint(line(_(row["trouble"]), 100), "red") if row["trouble"] else ""
+    return paint("  ".join(facts), "dim") + trouble
 
 
 def _dollars(in_: float, out: float) -> str:

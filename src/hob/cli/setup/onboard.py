@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from hob.app.imports.assistants import find_here
 from hob.app.imports.contents import Assistant
 from hob.app.settings.sections import read_config
-from hob.cli.onboarding.detection import DetectedModel, find_all
+from hob.cli.onboarding.detection import DetectedModel, detect_models
 from hob.cli.onboarding.language import text_in
 from hob.cli.onboarding.preferences import spoken_language
 from hob.cli.onboarding.prompts import TerminalPrompts, is_there
@@ -102,14 +102,14 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
     config = read_config()
     home, language = config.home, options.language or spoken_language(config)
     asks = None if terminal is None else terminal(language)
-    show = _be_silent if as_json else partial(_show, language)
+    show = _discard if as_json else partial(_show, language)
     found: tuple[DetectedModel, ...] = ()
 
     def look() -> tuple[DetectedModel, ...]:
         nonlocal found
         if not as_json:
             print(paint(text_in("Looking at what is here ...", language), "dim"), flush=True)
-        found = find_all(read_config())
+        found = detect_models(read_config())
         if not as_json:
             _show_found(language, found)
         return found
@@ -128,23 +128,23 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
     if as_json:
         outcomes = [outcome.as_json() for outcome in report.outcomes]
         there = [_as_json(each) for each in found]
-        others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _others()]
+        others = [{"assistant": each.id, "folder": str(folder)} for each, folder in _find_assistants()]
         print_json({"ok": report.ok, "home": str(home), "found": there, "steps": outcomes, "assistants": others})
     else:
         here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
-        for each, folder in _others():
+        for each, folder in _find_assistants():
             other = translatable(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
             print(f"  {text_in(other, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
 
 
-def _others() -> list[tuple[Assistant, Path]]:
+def _find_assistants() -> list[tuple[Assistant, Path]]:
     """Return other assistants whose data Hob can import."""
     return list(find_here(process_environment(), Path.home()))
 
 
-def _be_silent(_: SetupOutcome) -> None:
+def _discard(_: SetupOutcome) -> None:
     """Discard output; JSON is printed at the end, in one piece."""
 
 

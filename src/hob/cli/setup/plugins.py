@@ -10,7 +10,7 @@ from hob.app.home import make_home
 from hob.app.plugins.installed import OPENED, Installed, installed
 from hob.app.plugins.loading import load_plugin, manifest_of
 from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
-from hob.cli.output import confirm, line, paint, printed_json
+from hob.cli.output import confirm, line, paint, print_table, printed_json
 from hob.cli.table import COMMANDS
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -33,16 +33,24 @@ def list_(*, json: Json = False) -> int:
     views = [_view(name, manifests.get(name), found.get(name)) for name in sorted({*manifests, *found})]
     if printed_json({"plugins": views}, json):
         return 0
-    for view in views:
-        print(
-            f"{paint(line(view['name'], 40), 'bold')} {view['version']}  {_(view['state'])}"
-            f"  {', '.join(map(_, view['brings']))}"
-        )
-        if view["problem"]:
-            print(paint(f"  {line(_(view['problem']), 300)}", "red"))
-    if not views:
-        print(_("No plug-in is installed; `pip install PACKAGE` in Hob's environment installs one."))
+    print_table(
+        (_("name"), _("version"), _("state"), _("what it adds")),
+        [
+            (
+                (line(view["name"], 40), "bold"),
+                view["version"],
+                _(view["state"]),
+                ", ".join(map(_, view["brings"])) + _trouble(view),
+            )
+            for view in views
+        ],
+        _("No plug-ins are installed; `pip install PACKAGE` in Hob's environment installs one."),
+    )
     return 0
+
+
+def _trouble(view: Mapping[str, Any]) -> str:
+    return "\n" + paint(f"  {line(_(view['problem']), 300)}", "red") if view["problem"] else ""
 
 
 @app.command

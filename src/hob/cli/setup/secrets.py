@@ -55,7 +55,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     for name in unused:
         print(paint(_("no setting uses secrets/{name}").format(name=line(name, 60)), "dim"))
     if not kept and not unused:
-        print(_("The settings name no secret; `hob secrets set KEY` keeps one."))
+        print(_("No secrets yet; `hob secrets set KEY` stores one."))
 
 
 @app.command(name="set")

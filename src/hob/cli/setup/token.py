@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
-from hob.cli.output import class_word, line, paint, print_head, print_json, printed_json
+from hob.cli.output import class_word, line, paint, print_json, print_table, printed_json
 from hob.cli.translating import _
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
@@ -54,16 +54,19 @@ def list_(*, json: Json = False) -> None:
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if printed_json({"tokens": views}, json):
         return
-    width = max((len(line(view["name"], 32)) for view in views), default=0)
-    width = max(width, len(_("token")))
-    if views:
-        print_head((_("token"), width), (_("class"), 10), (_("scopes"), 24), (_("valid"), 0))
-    for view in views:
-        name, scopes = line(view["name"], 32).ljust(width), ", ".join(view["scopes"])
-        until = _until(view["expires"], view["holds"])
-        print(f"{paint(name, 'bold')}  {class_word(view['class']):<10}  {scopes:<24}  {until}")
-    if not views:
-        print(_("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program."))
+    print_table(
+        (_("token"), _("class"), _("scopes"), _("valid")),
+        [
+            (
+                (line(view["name"], 32), "bold"),
+                class_word(view["class"]),
+                ", ".join(view["scopes"]),
+                _until(view["expires"], view["holds"]),
+            )
+            for view in views
+        ],
+        _("No tokens yet; `hob token new NAME` makes one for a program, `hob token show` prints your own."),
+    )
 
 
 @app.command

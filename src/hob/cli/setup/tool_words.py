@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 
 TOOL_WORDS: Mapping[str, str] = {
@@ -51,3 +52,33 @@ TOOL_WORDS: Mapping[str, str] = {
     "gateway_set": translatable("Change a setting to what you wrote."),
 }
 """One sentence each; tools of MCP servers and plug-ins use their own descriptions."""
+EFFECT_WORDS: Mapping[str, str] = {
+    Effect.READS_PRIVATE: translatable("read what is yours"),
+    Effect.READS_UNTRUSTED: translatable("read what others wrote"),
+    Effect.WRITES: translatable("change files so that it can be undone"),
+    Effect.WRITES_FINALLY: translatable("change things for good"),
+    Effect.COMMUNICATES: translatable("reach other computers or people"),
+    Effect.PERSISTS: translatable("leave something for later turns"),
+    Effect.EXECUTES: translatable("run programs"),
+}
+"""Effects of tools, in words."""
+ROLE_WORDS: Mapping[str, str] = {
+    "paths": translatable("a path"),
+    "sources": translatable("a file that is sent"),
+    "recipients": translatable("people it goes to"),
+    "channel": translatable("the channel"),
+    "urls": translatable("an address to fetch"),
+    "sent_to": translatable("an address to send to"),
+    "bodies": translatable("a text that is sent"),
+    "commands": translatable("a command"),
+    "inputs": translatable("input of a command"),
+    "directory": translatable("the folder it runs in"),
+    "hosts": translatable("hosts it may reach"),
+    "keys": translatable("a setting"),
+    "patches": translatable("changes of files"),
+    "scripts": translatable("a script"),
+    "names": translatable("people or places it goes to"),
+    "amounts": translatable("a sum of money"),
+    "things": translatable("what it changes"),
+}
+"""How the guard reads an argument; harmless roles have no word."""

@@ -9,44 +9,14 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import confirm, line, paint, print_json, printable, printed_json, width_of_screen
-from hob.cli.setup.tool_words import TOOL_WORDS
+from hob.cli.setup.tool_words import EFFECT_WORDS, ROLE_WORDS, TOOL_WORDS
 from hob.cli.translating import _
-from hob.core.tools import Effect, Restart
+from hob.core.tools import Restart
 from hob.core.translation.language import translatable
 from hob.guard.policy.explanation import RISK_WORDS
 
 app = App(name="tools", help="List, explain and try tools.", result_action="return_value")
 
-EFFECT_WORDS: Mapping[str, str] = {
-    Effect.READS_PRIVATE: translatable("read what is yours"),
-    Effect.READS_UNTRUSTED: translatable("read what others wrote"),
-    Effect.WRITES: translatable("change files so that it can be undone"),
-    Effect.WRITES_FINALLY: translatable("change things for good"),
-    Effect.COMMUNICATES: translatable("reach other computers or people"),
-    Effect.PERSISTS: translatable("leave something for later turns"),
-    Effect.EXECUTES: translatable("run programs"),
-}
-"""Effects of tools, in words."""
-ROLE_WORDS: Mapping[str, str] = {
-    "paths": translatable("a path"),
-    "sources": translatable("a file that is sent"),
-    "recipients": translatable("people it goes to"),
-    "channel": translatable("the channel"),
-    "urls": translatable("an address to fetch"),
-    "sent_to": translatable("an address to send to"),
-    "bodies": translatable("a text that is sent"),
-    "commands": translatable("a command"),
-    "inputs": translatable("input of a command"),
-    "directory": translatable("the folder it runs in"),
-    "hosts": translatable("hosts it may reach"),
-    "keys": translatable("a setting"),
-    "patches": translatable("changes of files"),
-    "scripts": translatable("a script"),
-    "names": translatable("people or places it goes to"),
-    "amounts": translatable("a sum of money"),
-    "things": translatable("what it changes"),
-}
-"""How the guard reads an argument; harmless roles have no word."""
 _RESTART_WORDS: Mapping[str, str] = {
     Restart.AGAIN: translatable("repeated"),
     Restart.NEVER: translatable("not repeated"),

@@ -99,7 +99,7 @@ def _of_checkout(checkout: Path, prefix: Path, python: str, revision: str, *, ed
     return Installation(translatable("a checkout in {folder}", folder=checkout), (*pull, renew), back, checkout)
 
 
-def _origin() -> dict[str, Any]:
+def _read_origin() -> dict[str, Any]:
     """Return the installer's record of the source."""
     try:
         text = metadata.distribution("hob").read_text("direct_url.json")
@@ -142,7 +142,7 @@ def this_installation(version: str, environ: Mapping[str, str]) -> Installation:
     def revision_of(checkout: Path) -> str:
         return ask(environ, "git", "-C", str(checkout), "rev-parse", "--short", "HEAD").out.strip()
 
-    return find_installation(Path(sys.prefix), sys.executable, version, _origin(), revision_of)
+    return find_installation(Path(sys.prefix), sys.executable, version, _read_origin(), revision_of)
 
 
 _SHOWN = 12
@@ -161,7 +161,7 @@ def upgrade(
     installation = this_installation(__version__, environ)
 
     backup = diagnostics.home / "backups" / f"mine-{stamp(diagnostics.clock.now())}.db"
-    before = _ran_before(diagnostics)
+    before = _previous_version(diagnostics)
     steps = _steps(diagnostics, installation, str(backup), kept=bool(before))
     changes = changes_since(load_changelog(installation), before)
     if json:
@@ -183,7 +183,7 @@ def upgrade(
     _show_changes(changes, before, everything=all)
 
 
-def _ran_before(diagnostics: DiagnosticContext) -> str:
+def _previous_version(diagnostics: DiagnosticContext) -> str:
     """Return the version that last ran in this home; empty if unknown."""
     try:
         return diagnostics.examined.last

@@ -13,7 +13,7 @@ from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import NotRunning, upload
 from hob.app.home import socket_of
 from hob.app.settings.sections import read_config
-from hob.cli.output import line, paint, printed_json
+from hob.cli.output import line, paint, print_table, printed_json
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable
@@ -34,15 +34,21 @@ def list_(*, json: Json = False) -> None:
     views = [_view(name, each) for name, each in read_config()[Webhooks].items()]
     if printed_json({"webhooks": views}, json):
         return
-    for view in views:
-        where = paint(f"POST /hooks/{view['name']}", "bold")
-        told = _("{where}  signed: {scheme}, counts as: {sender}, answer: {answer}")
-        print(told.format(where=where, scheme=view["scheme"], sender=view["sender"], answer=view["answer"]))
-        if view["problem"]:
-            told = _("  accepts nothing: {problem}").format(problem=line(_(view["problem"]), 200))
-            print(paint(told, "red"))
-    if not views:
-        print(_("There is no incoming webhook; a table [webhooks.NAME] in config.toml makes one."))
+    print_table(
+        (_("address"), _("signature"), _("sender"), _("answer")),
+        [
+            ((f"POST /hooks/{view['name']}", "bold"), view["scheme"], view["sender"], view["answer"] + _trouble(view))
+            for view in views
+        ],
+        _("No incoming webhooks yet; a table [webhooks.NAME] in config.toml adds one."),
+    )
+
+
+def _trouble(view: Mapping[str, Any]) -> str:
+    if not view["problem"]:
+        return ""
+    told = _("  accepts nothing: {problem}").format(problem=line(_(view["problem"]), 200))
+    return f"\n{paint(told, 'red')}"
 
 
 @app.command(name="test")

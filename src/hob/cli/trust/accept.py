@@ -51,6 +51,6 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
         print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})
         return
     for name, yes in states.items():
-        print(f"{name:14} {paint(*((_('accepted as it is'), 'green') if yes else _NOT))}")
+        print(f"{name:14} {paint(*((_('accepted'), 'green') if yes else _NOT))}")
     if not states:
         print(_("There are no identity files in {folder}.").format(folder=folder))

@@ -1,7 +1,8 @@
 """`hob approvals`: open requests, answers, and approvals for more than one call."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from cyclopts import App, Parameter
@@ -10,7 +11,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
 from hob.cli.daemon_requests import USAGE, answered, perform
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, paint, print_head, printable, printed_json, session_name
+from hob.cli.output import line, paint, print_table, printable, printed_json, session_name
 from hob.cli.translating import _, terminal_language
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS
@@ -29,20 +30,16 @@ def list_(*, json: Json = False) -> None:
     seen = reach("GET", "/approvals")
     if printed_json(seen, json):
         return
-    width = max(map(len, (*(session_name(each["session"], 30) for each in seen["approvals"]), _("conversation"))))
-    if seen["approvals"]:
-        print_head(
-            (_("id"), 10), (_("asked"), 19), (_("conversation"), width), (_("what Hob wants to do, and why it asks"), 0)
-        )
-    for each in seen["approvals"]:
-        about = line(subject_of(each), 100)
-        first, _colour = next(coloured_lines(each, terminal_language()))
-        name = session_name(each["session"], 30).ljust(width)
-        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {name}  {about}")
-        print(paint(f"  {line(first, 110)}", "dim"))
-    print(
-        _("`hob approvals show ID` shows all of one.") if seen["approvals"] else _("Nothing waits for your approval.")
+    print_table(
+        (_("id"), _("asked"), _("conversation"), _("what Hob wants to do, and why it asks")),
+        [
+            ((each["id"], "bold"), when(each["asked"]), session_name(each["session"], 30), _about(each))
+            for each in seen["approvals"]
+        ],
+        _("Nothing waits for your approval."),
     )
+    if seen["approvals"]:
+        print(_("`hob approvals show ID` shows all of one."))
 
 
 @app.command
@@ -94,16 +91,21 @@ def grants(*, json: Json = False) -> None:
     seen = reach("GET", "/grants")
     if printed_json(seen, json):
         return
-    if seen["grants"]:
-        print_head((_("id"), 10), (_("given"), 19), (_("tool"), 30), (_("where it holds"), 0))
-    for each in seen["grants"]:
-        where = _("in {session}").format(session=session_name(each["session"])) if each["session"] else _("everywhere")
-        print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30):30}  {where}")
-    print(
-        _("`hob approvals show ID` shows what was allowed.")
-        if seen["grants"]
-        else _("No approval holds for more than one call.")
+    print_table(
+        (_("id"), _("given"), _("tool"), _("where it holds")),
+        [
+            (
+                (each["id"], "bold"),
+                when(each["given"]),
+                line(each["tool"], 30),
+                _("in {session}").format(session=session_name(each["session"])) if each["session"] else _("everywhere"),
+            )
+            for each in seen["grants"]
+        ],
+        _("No approval holds for more than one call."),
     )
+    if seen["grants"]:
+        print(_("`hob approvals show ID` shows what was allowed."))
 
 
 @app.command
@@ -112,6 +114,11 @@ def revoke(id: Id) -> None:
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
     print(_("{id} does not hold any more").format(id=id))
+
+
+def _about(approval: Mapping[str, Any]) -> str:
+    first, _colour = next(coloured_lines(approval, terminal_language()))
+    return f"{line(subject_of(approval), 100)}\n{paint(f'  {line(first, 110)}', 'dim')}"
 
 
 def _answer(id: str, *, allowed: bool, scope: str, json: bool) -> int:

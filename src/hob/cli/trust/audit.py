@@ -1,12 +1,12 @@
 """`hob audit`: decisions, approvals and refusals, and the log's integrity."""
 
 import json as json_text
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cyclopts import App
 
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, paint, print_head, print_json
+from hob.cli.output import Cell, line, paint, print_json, print_table
 from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS, CLASS_WORDS
@@ -120,12 +120,8 @@ def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) 
     if json:
         print_json({"entries": [_view(row) for row in rows]})
         return
-    if not rows:
-        print(_("No entries yet."))
-    else:
-        print_head((_("number"), -6), (_("time"), 19), (_("kind"), 13), (_("what, and how it ended"), 0))
-    for row in rows:
-        _show(row)
+    names = (_("number"), _("time"), _("kind"), _("what, and how it ended"))
+    print_table(names, map(_row, rows), _("No entries yet."), right=(0,))
 
 
 def _view(row: AuditRow) -> dict[str, str | int | float | None]:
@@ -145,17 +141,17 @@ def _view(row: AuditRow) -> dict[str, str | int | float | None]:
     }
 
 
-def _show(row: AuditRow) -> None:
+def _row(row: AuditRow) -> Sequence[Cell]:
     e = row.entry
     outcome = paint(_(OUTCOME_WORDS.get(e.outcome, e.outcome)), "red" if e.outcome in _BAD else "green")
-    detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
+    detail = paint(_("(erased)"), "dim") if row.detail is None else line(_format_detail(row.detail), 100)
     told = "" if e.rule.startswith("mode.") or not row.detail else line(_(describe_rule(e.rule)), 100)
     rule = paint(f"  {told}", "dim") if told else ""
     kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(CLASS_WORDS.get(e.sender, e.sender))
-    print(f"{row.seq:>6}  {when(e.at)}  {kind:<14} {e.name} {outcome}{rule}  {sender}  {detail}".rstrip())
+    return str(row.seq), when(e.at), kind, f"{e.name} {outcome}{rule}  {sender}  {detail}"
 
 
-def _told(detail: str) -> str:
+def _format_detail(detail: str) -> str:
     """Return the details without call ids and hashes, which --json has."""
     try:
         values = json_text.loads(detail)

@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when
-from hob.cli.output import class_word, line, paint, printable, printed_json
+from hob.cli.output import class_word, line, print_table, printable, printed_json
 from hob.cli.translating import _
 
 app = App(name="pairing", help="Let new people write to Hob, or refuse them.")
@@ -22,12 +22,19 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     seen = reach("GET", "/pairing")
     if printed_json(seen, json):
         return
-    for request in seen["requests"]:
-        who = f"{line(request['address'], 60)}  {line(request['name'], 40)}".rstrip()
-        until = _("until {time}").format(time=when(request["expires"]))
-        print(f"{paint(request['code'], 'bold')}  {until}  {who}")
-    if not seen["requests"]:
-        print(_("No one is waiting."))
+    print_table(
+        (_("code"), _("valid until"), _("address"), _("name")),
+        [
+            (
+                (request["code"], "bold"),
+                when(request["expires"]),
+                line(request["address"], 60),
+                line(request["name"], 40),
+            )
+            for request in seen["requests"]
+        ],
+        _("No one is waiting."),
+    )
 
 
 @app.command

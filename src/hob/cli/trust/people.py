@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import class_word, line, paint, printable, printed_json
+from hob.cli.output import class_word, line, print_table, printable, printed_json
 from hob.cli.translating import _
 
 app = App(name="people", help="List, link and forget people who talk to Hob.")
@@ -22,14 +22,18 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     seen = reach("GET", "/people")
     if printed_json(seen, json):
         return
-    width = max(len(line(id, 40)) for id in (_("person"), *(person["id"] for person in seen["people"])))
-    title = _("name, and the addresses below")
-    print(paint(f"{_('person').ljust(width)}  {_('class'):<8}  {title}", "dim"))
-    for person in seen["people"]:
-        id, name = line(person["id"], 40).ljust(width), line(person["name"], 60)
-        print(f"{paint(id, 'bold')}  {class_word(person['class']):<8}  {name}".rstrip())
-        for address in person["addresses"]:
-            print(f"  {line(address, 100)}")
+    print_table(
+        (_("person"), _("class"), _("name, and the addresses below")),
+        [
+            (
+                (line(person["id"], 40), "bold"),
+                class_word(person["class"]),
+                "\n  ".join((line(person["name"], 60), *(line(each, 100) for each in person["addresses"]))),
+            )
+            for person in seen["people"]
+        ],
+        "",
+    )
     if not any(person["addresses"] for person in seen["people"]):
         print(_("No address is linked; `hob people link channel:id owner` makes one yours."))
 

@@ -99,10 +99,10 @@ def explain_(
 ) -> None:
     """Show how a call would be judged, and by which rule. Runs nothing."""
     supposed = HypotheticalTurn(as_, tainted, mode, autonomy, group, unattended, words)
-    explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
+    explain_call(asyncio.run(_build_guard(read_config())), tool, arguments, supposed, as_json=json)
 
 
-async def _guarding(config: Config) -> GuardSetup:
+async def _build_guard(config: Config) -> GuardSetup:
     """Build the guard with this home's settings. Tools are opened over an empty home, not the owner's."""
     environ, clock = process_environment(), SystemClock()
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})

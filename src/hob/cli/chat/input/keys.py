@@ -32,22 +32,22 @@ class PromptActions(Protocol):
         """Dismiss the question."""
 
 
-def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
+def key_bindings(actions: PromptActions, draft: InputDraft) -> KeyBindingsBase:
     """Return the chat's key bindings, in addition to those of Emacs or the chosen editor."""
     keys = KeyBindings()
-    asking = Condition(lambda: acts.asking)
+    asking = Condition(lambda: actions.asking)
     empty = Condition(lambda: not get_app().current_buffer.text)
 
     @keys.add("enter", filter=~is_searching)
     def _enter(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if _takes_completion(buffer):
+        if _accept_completion(buffer):
             return
-        if _goes_on(buffer) and not acts.asking:
+        if _line_continues(buffer) and not actions.asking:
             buffer.delete_before_cursor()
             buffer.insert_text("\n")
         else:
-            acts.submit()
+            actions.submit()
 
     @keys.add("escape", "enter", filter=~asking)
     def _new_line(event: KeyPressEvent) -> None:
@@ -56,16 +56,16 @@ def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
     @keys.add("c-c", filter=~is_searching)
     @keys.add(Keys.SIGINT)
     def _interrupt(_: KeyPressEvent) -> None:
-        acts.interrupt()
+        actions.interrupt()
 
     @keys.add("c-d", filter=empty & ~asking)
     def _leave(_: KeyPressEvent) -> None:
-        acts.leave()
+        actions.leave()
 
     @keys.add("escape", filter=asking)
     @keys.add("c-d", filter=empty & asking)
     def _leave_open(_: KeyPressEvent) -> None:
-        acts.leave_open()
+        actions.leave_open()
 
     @keys.add("c-z")
     def _suspend(event: KeyPressEvent) -> None:
@@ -74,7 +74,7 @@ def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
     @keys.add(Keys.BracketedPaste)
     def _paste(event: KeyPressEvent) -> None:
         text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        event.current_buffer.insert_text(_files(text, draft) or draft.paste(text))
+        event.current_buffer.insert_text(_dropped_file_marks(text, draft) or draft.paste(text))
 
     @keys.add("backspace", filter=~is_searching)
     def _backspace(event: KeyPressEvent) -> None:
@@ -84,7 +84,7 @@ def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
     return merge_key_bindings([load_open_in_editor_bindings(), keys])
 
 
-def _takes_completion(buffer: Buffer) -> bool:
+def _accept_completion(buffer: Buffer) -> bool:
     """Accept a selected completion; return whether there was one."""
     state = buffer.complete_state
     if state is None or state.current_completion is None:
@@ -93,14 +93,14 @@ def _takes_completion(buffer: Buffer) -> bool:
     return True
 
 
-def _goes_on(buffer: Buffer) -> bool:
+def _line_continues(buffer: Buffer) -> bool:
     """Whether the line ends with a backslash and so continues."""
     document = buffer.document
     before = document.text_before_cursor
     return document.is_cursor_at_the_end and (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _files(text: str, draft: InputDraft) -> str:
+def _dropped_file_marks(text: str, draft: InputDraft) -> str:
     """Return marks for files dropped on the terminal; empty for any other text."""
     try:
         return " ".join(map(draft.attach, dropped_files(text)))

@@ -10,7 +10,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_val
 from hob.guard.screening.masking.mask import MASKED
 
 
-def secrets_out(config: Config | None) -> Callable[[str], str]:
+def secret_masker(config: Config | None) -> Callable[[str], str]:
     """Return a function that masks configured secrets and anything that looks like one."""
     known = KnownSecrets({**(readable_values(config.secrets()) if config else {}), **values_in(process_environment())})
 

@@ -45,21 +45,21 @@ class Blocks:
         if self._closing is not None and not _has(self._open[self._looked : whole], self._closing):
             self._looked = whole
             return []
-        cuts = [0, *self._starts(self._open[:whole])[1:]]
+        cuts = [0, *self._block_starts(self._open[:whole])[1:]]
         blocks = [self._open[begin:end] for begin, end in pairwise(cuts)]
         self._open = self._open[cuts[-1] :]
         self._looked = whole - cuts[-1]
-        self._closing = _closing_of(self._open[: self._looked])
+        self._closing = _closing_fence(self._open[: self._looked])
         return blocks
 
     def finish(self) -> list[str]:
         """Return all remaining blocks at the end of the text."""
-        cuts = [0, *self._starts(self._open)[1:], len(self._open)]
+        cuts = [0, *self._block_starts(self._open)[1:], len(self._open)]
         blocks = [self._open[begin:end] for begin, end in pairwise(cuts) if end > begin]
         self._open, self._looked, self._closing = "", 0, None
         return blocks
 
-    def _starts(self, text: str) -> list[int]:
+    def _block_starts(self, text: str) -> list[int]:
         """Return the offsets at which top-level blocks begin."""
         lines = [token.map[0] for token in self._parser.parse(text) if token.map and not token.level]
         places, at = [0], text.find("\n") + 1
@@ -69,7 +69,7 @@ class Blocks:
         return [places[line] for line in dict.fromkeys(lines)]
 
 
-def _closing_of(block: str) -> re.Pattern[str] | None:
+def _closing_fence(block: str) -> re.Pattern[str] | None:
     """Return the fence that would close this code block; None if it is not one, or is closed."""
     fence = _FENCE.match(block.split("\n", 1)[0])
     if fence is None:
