@@ -1,4 +1,4 @@
-"""`hob config` beside values that were set at run time."""
+"""`hob config` with values set at run time."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_set_says_when_a_value_set_at_run_time_outranks_the_file(capsys: pytest.
     assert capsys.readouterr().err == ""
 
 
-def test_embedder_that_cannot_work_is_named_at_once_and_holds_from_the_next_start(
+def test_unusable_embedder_is_reported_at_once_and_used_from_the_next_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, problem in (
@@ -49,7 +49,7 @@ def test_embedder_that_cannot_work_is_named_at_once_and_holds_from_the_next_star
         assert "`hob secrets reload`" in capsys.readouterr().err
 
 
-def test_show_and_get_tell_the_value_that_was_set_at_run_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_and_get_report_the_value_set_at_run_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "--now", "spending.daily_tokens", "5000"]) == 0
     capsys.readouterr()
     for words, told in (

@@ -1,4 +1,4 @@
-"""What the command line says of itself, to people who ask and to those who are wrong."""
+"""Help pages and messages about wrong use."""
 
 import pytest
 from cyclopts import App
@@ -31,7 +31,7 @@ def test_every_page_fits_80_columns_and_shows_no_empty_choice(
         (("mcp", "add"), "hob mcp add [OPTIONS] NAME [COMMAND...]"),
     ],
 )
-def test_usage_calls_arguments_as_the_list_below_does(
+def test_usage_and_argument_list_use_the_same_names(
     words: tuple[str, ...], usage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([*words, "--help"]) == 0
@@ -61,7 +61,7 @@ def test_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.Ca
         ("config show nothing", "hob: nothing: no setting begins like this; `hob config show` prints them all"),
     ],
 )
-def test_wrong_use_is_told_in_one_line_with_the_next_step(
+def test_wrong_use_is_reported_in_one_line_with_the_next_step(
     words: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")

@@ -1,4 +1,4 @@
-"""What commands write to a terminal."""
+"""Output of commands on a terminal."""
 
 import io
 
@@ -22,7 +22,7 @@ def test_model_text_cannot_control_the_terminal() -> None:
 
 
 @given(st.text())
-def test_nothing_but_new_lines_and_tabs_is_left_of_control_characters(text: str) -> None:
+def test_printable_keeps_only_new_lines_and_tabs_of_control_characters(text: str) -> None:
     left = {char for char in printable(text) if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0}
     assert left <= {"\n", "\t"}
 
@@ -45,7 +45,7 @@ def test_figures_have_the_separators_of_the_language(monkeypatch: pytest.MonkeyP
     assert f"{number(12_345.67)} {age(5_400)}" == told
 
 
-def test_states_kinds_and_outcomes_are_words_and_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_kinds_and_outcomes_are_words_instead_of_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     assert set(KIND_WORDS) == set(EventKind)
     assert [state(each) for each in TurnState if "_" in state(each)[0]] == []
@@ -55,7 +55,7 @@ def test_states_kinds_and_outcomes_are_words_and_no_codes(monkeypatch: pytest.Mo
 
 
 class Screen(io.StringIO):
-    """Text that is shown to a person."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

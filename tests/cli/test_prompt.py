@@ -7,7 +7,7 @@ import pytest
 from hob.cli.table import run
 
 
-def test_what_memory_recalled_is_said_to_be_elsewhere(
+def test_prompt_names_the_command_that_shows_recalled_memories(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))

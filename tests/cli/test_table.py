@@ -1,4 +1,4 @@
-"""Which commands there are, and how they are found."""
+"""The table of commands and how a command is found."""
 
 import inspect
 
@@ -13,7 +13,7 @@ def test_overview_names_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
-def test_plain_command_needs_nothing_but_its_name(name: str) -> None:
+def test_plain_commands_have_no_parameters(name: str) -> None:
     parameters = inspect.signature(load_command(name)).parameters
     assert [key for key, value in parameters.items() if value.default is value.empty] == []
 
@@ -26,13 +26,13 @@ def test_wrong_use_has_status_2_with_and_without_parsing(
     assert capsys.readouterr().out == ""
 
 
-def test_every_command_stands_under_a_heading() -> None:
+def test_every_command_is_listed_under_a_heading() -> None:
     assert next(iter(HEADINGS)) == COMMANDS[0][0]
     assert set(HEADINGS) <= {name for name, _ in COMMANDS}
     assert [line for line in overview().splitlines() if len(line) > 80] == []
 
 
-def test_help_and_version_are_commands_for_those_who_type_them_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_and_version_work_as_commands_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["help"]) == 0
     assert capsys.readouterr().out == f"{overview()}\n"
     assert run(["help", "ask"]) == 0

@@ -1,4 +1,4 @@
-"""The terminal's locale decides the language of what commands print, not of what programs read."""
+"""The terminal's locale decides the language of output for people, not of output for programs."""
 
 import re
 import subprocess
@@ -42,7 +42,7 @@ def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("security audit", "kein Tages- oder Monatslimit"),
     ],
 )
-def test_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_is_german_in_a_german_terminal(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(words.split()) == 0
     said = capsys.readouterr().out
     assert told in said
@@ -91,7 +91,7 @@ def test_errors_are_german(words: str, told: str, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("german")
-def test_choices_of_settings_are_told_as_they_are_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_choices_of_settings_are_not_translated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = {dotted(path): each.rules for path, each in walk(sections_of(tmp_path, {})) if isinstance(each.kind, type)}
     listed = {key: rules.one_of for key, rules in words.items() if rules.one_of}
     assert {"policy.mode", "model.thinking"} <= set(listed)
@@ -130,7 +130,7 @@ def test_help_in_english_loads_no_catalog() -> None:
         ("usage --days 1 --days 2", "hob: --days steht mehr als einmal da; siehe `hob usage --help`"),
     ],
 )
-def test_wrong_use_is_told_in_the_terminals_language(
+def test_wrong_use_is_reported_in_the_terminals_language(
     words: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
@@ -145,7 +145,7 @@ ENGLISH = re.compile("[A-Za-z]{2,} [a-z]{2,}")
 
 
 def in_other_letters(message: str) -> str:
-    """The message outside of its placeholders in letters that nobody types."""
+    """Return the message with unusual letters outside its placeholders."""
     return "".join(
         part if part.startswith("{") else part.translate(LETTERS) for part in re.split(r"(\{[^}]*\})", message)
     )
@@ -153,7 +153,7 @@ def in_other_letters(message: str) -> str:
 
 @pytest.fixture
 def other_letters(german: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A language whose catalog says everything in letters of its own, so that whatever is in no catalog stands out."""
+    """A language whose catalog uses its own letters, so that untranslated text stands out."""
     catalog = Catalog(locale="de")
     for entry in load("de"):
         forms = (entry.id,) if isinstance(entry.id, str) else tuple(entry.id)
@@ -172,9 +172,9 @@ def other_letters(german: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("other_letters")
-def test_what_only_shows_things_says_nothing_in_english(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_no_untranslated_english(capsys: pytest.CaptureFixture[str]) -> None:
     found: list[tuple[str, str]] = []
-    assert run(["prompt"]) == 0  # makes the home and its identity files
+    assert run(["prompt"]) == 0  # creates the home and its identity files
     assert run(["accept", "--all"]) == 0
     capsys.readouterr()
     for words in (

@@ -135,7 +135,7 @@ async def test_each_limit_says_what_is_left_and_never_less_than_nothing(store: S
 
 
 @pytest.mark.parametrize(("days", "by"), [(0, "day"), (5000, "day"), (1, "hour"), (1, "x; DROP TABLE usage")])
-async def test_wrong_question_is_refused(store: Store, days: int, by: str) -> None:
+async def test_usage_refuses_an_unknown_grouping(store: Store, days: int, by: str) -> None:
     with pytest.raises(InvalidRequest):
         await accounts(store).report(days, by)
 

@@ -1,4 +1,4 @@
-"""`hob logs` reads what there is, full files first, and shows nothing that a terminal would obey."""
+"""`hob logs`: reading, filtering and following, without control sequences."""
 
 import json
 import threading
@@ -45,14 +45,16 @@ def written(folder: Path) -> Path:
         (["--grep", "^t"], ["two", "three"]),
     ],
 )
-def test_logs_show_what_is_asked_for(options: list[str], found: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_filters_lines_by_its_options(
+    options: list[str], found: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["logs", *options, "--json"]) == 0
     shown = [json.loads(each)["text"].split("\x1b")[0] for each in capsys.readouterr().out.splitlines()]
     assert shown == found
 
 
 @pytest.mark.usefixtures("written")
-def test_nothing_that_a_terminal_would_execute_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_show_no_control_sequences(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["logs"]) == 0
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
@@ -61,7 +63,7 @@ def test_nothing_that_a_terminal_would_execute_is_shown(capsys: pytest.CaptureFi
 
 @pytest.mark.usefixtures("written")
 @pytest.mark.parametrize("options", [["--since", "yesterday"], ["--grep", "("]])
-def test_wrong_use_says_how_it_is_right(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_explain_invalid_options(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["logs", *options]) != 0
     assert capsys.readouterr().err
 
@@ -72,7 +74,7 @@ def test_logs_without_a_log_says_who_writes_one(capsys: pytest.CaptureFixture[st
     assert "hob serve" in capsys.readouterr().err
 
 
-def test_following_goes_over_a_file_begun_again_and_waits_for_whole_lines(folder: Path) -> None:
+def test_following_survives_rotation_and_waits_for_whole_lines(folder: Path) -> None:
     path = folder / "hob.log"
     tail = _Tail(path)
     assert list(tail.lines()) == []
@@ -86,18 +88,18 @@ def test_following_goes_over_a_file_begun_again_and_waits_for_whole_lines(folder
     assert list(tail.lines()) == []
 
 
-def test_fewer_lines_than_none_are_refused() -> None:
+def test_negative_limit_is_refused() -> None:
     assert run(["logs", "--limit", "-3"]) == 2
 
 
-def test_many_lines_are_read_once_each_while_they_are_written(folder: Path) -> None:
+def test_following_reads_each_line_once_while_many_are_written(folder: Path) -> None:
     path = folder / "hob.log"
     tail, found = _Tail(path), list[str]()
 
     def write() -> None:
         for number in range(2_000):
             if number % 100 == 0 and path.exists():
-                while len(found) < number:  # a reader may be one file behind, as `hob logs` is in practice
+                while len(found) < number:  # the reader may be one file behind, as `hob logs` is in practice
                     time.sleep(0.001)
                 path.rename(folder / "hob.log.1")
             with path.open("a") as file:

@@ -1,4 +1,4 @@
-"""Lines about an answer: told once, and never among the answer's words."""
+"""Notes about an answer: shown once, apart from the answer."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def result(**more: Any) -> ClientEvent:
 
 
 @pytest.mark.parametrize("live", [True, False], ids=["heard", "only at the end"])
-def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
+def test_ask_prints_a_note_once_to_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
     notifier = EventPrinter(json=False)
     for event in (HEARD, result()) if live else (result(),):
         notifier.show(event)
@@ -31,7 +31,7 @@ def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixtu
     assert (shown.out, shown.err, notifier.status) == ("Hello.\n", NOTE + "\n", 0)
 
 
-def test_plain_chat_tells_of_calls_as_the_other_chat_does(
+def test_plain_chat_reports_calls_like_the_full_chat(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -49,7 +49,7 @@ def test_plain_chat_tells_of_calls_as_the_other_chat_does(
     assert told == "✗ read  die Argumente des Modells passen nicht zum Werkzeug"
 
 
-def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_result_of_ask_contains_the_notes(capsys: pytest.CaptureFixture[str]) -> None:
     EventPrinter(json=True).show(result())
     shown = capsys.readouterr()
     assert NOTE in shown.out
@@ -57,7 +57,7 @@ def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
+def test_chat_shows_a_note_once_whenever_it_arrives(capsys: pytest.CaptureFixture[str], place: int) -> None:
     events = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("delta", {"text": "lo."}), result()]
     events.insert(place, HEARD)
     shown = PlainRenderer("en")
@@ -67,7 +67,7 @@ def test_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixtu
     assert (told.out, told.err) == ("Hello.\n", NOTE + "\n")
 
 
-def test_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_chat_announces_a_retry_only_with_its_first_words(capsys: pytest.CaptureFixture[str]) -> None:
     cut = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("retracted", {})]
     for rest in ([ClientEvent("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
         shown = PlainRenderer("en")
@@ -80,7 +80,7 @@ def test_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFi
     assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")
 
 
-async def test_api_tells_notes_beside_the_reply(hob: Machine) -> None:
+async def test_api_returns_notes_beside_the_reply(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN,)
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     assert sent["notes"] == [NOTE]
@@ -91,14 +91,14 @@ async def test_api_tells_notes_beside_the_reply(hob: Machine) -> None:
     assert all(NOTE not in message.text for message in hob.model.requests[-1].messages)
 
 
-async def test_follower_of_a_message_hears_its_notes_at_once(hob: Machine) -> None:
+async def test_follower_of_a_message_receives_its_notes_at_once(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN, STOOD_IN)
     stream = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"accept": "text/event-stream"})
     assert stream.text.count('"what":"remark"') == 1
     assert stream.text.index('"what":"remark"') < stream.text.index("event: delta")
 
 
-async def test_notes_come_in_the_owners_language(tmp_path: Path) -> None:
+async def test_notes_are_in_the_owners_language(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
         hob.model.remarks = (STOOD_IN,)
         sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()

@@ -1,4 +1,4 @@
-"""`hob memory`: what it is given is read as it is meant, or refused before Hob is asked."""
+"""`hob memory`: arguments are interpreted as meant, or refused before Hob is asked."""
 
 import asyncio
 import time
@@ -17,19 +17,21 @@ from hob.store.store import open_store
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n"])
-def test_empty_text_is_refused_and_takes_no_folder(text: str) -> None:
+def test_adding_an_empty_text_is_refused_and_adds_no_folder(text: str) -> None:
     with pytest.raises(InvalidRequest, match="the text is empty"):
         add(text)
 
 
 @pytest.mark.parametrize("text", ["relative/nothere.md", "notes/2026/plan.txt"])
-def test_file_that_is_not_there_is_no_note(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_of_a_missing_file_is_not_kept_as_a_note(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidRequest, match="is not there"):
         add(text)
 
 
-def test_as_of_a_day_is_its_end() -> None:
+def test_as_of_means_the_end_of_the_day() -> None:
     begins = _parse_day("2026-11-23")
     assert _parse_day("2026-11-23", _END) == begins + 86_399
     assert _parse_day("2026-11-23T10:30", _END) == begins + 37_800
@@ -38,7 +40,7 @@ def test_as_of_a_day_is_its_end() -> None:
         _parse_day("2026-13-23", _END)
 
 
-def test_facts_say_how_one_is_corrected_and_undone(
+def test_facts_show_how_to_correct_and_undo_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / ".hob"
@@ -67,7 +69,7 @@ async def _learn(home: Path, fact: Fact) -> None:
         await store.facts.change(Scope("owner"), [lambda _: FactChange(added=(fact,))], "e_1")
 
 
-def test_export_writes_the_file_it_is_given_and_none_that_is_there(
+def test_export_writes_a_new_file_and_overwrites_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home, file = tmp_path / ".hob", tmp_path / "items.jsonl"
@@ -85,7 +87,7 @@ def test_export_writes_the_file_it_is_given_and_none_that_is_there(
     assert "File exists" in capsys.readouterr().err
 
 
-def test_import_of_a_line_that_is_none_says_that_nothing_was_taken(
+def test_import_of_an_invalid_line_says_that_nothing_was_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
@@ -97,7 +99,7 @@ def test_import_of_a_line_that_is_none_says_that_nothing_was_taken(
     assert capsys.readouterr().out == ""
 
 
-def test_link_that_is_not_read_is_called_one(
+def test_skipped_link_is_reported_as_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))

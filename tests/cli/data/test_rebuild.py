@@ -1,4 +1,4 @@
-"""`hob rebuild`: what it says and how it ends."""
+"""`hob rebuild`: its output and exit status."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("home")
-def test_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_fails_until_the_tables_are_rebuilt(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rebuild", "--check"]) == 1
     assert "1 differ" in capsys.readouterr().out
     assert run(["rebuild"]) == 0
@@ -38,7 +38,7 @@ def test_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixtur
     assert "differ" not in capsys.readouterr().out
 
 
-def test_home_that_is_in_use_is_only_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_home_in_use_is_only_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with own(home, "serve"):
         assert run(["rebuild"]) == 1
         assert "is in use by hob serve" in capsys.readouterr().err

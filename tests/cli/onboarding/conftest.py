@@ -15,7 +15,7 @@ from .playing import Machine
 
 
 def answer(asked: Mapping[str, Any]) -> Reply:
-    """`locked` refuses the key, `mute` calls no tool."""
+    """`locked` refuses the key; `mute` calls no tool."""
     if asked.get("model") == "locked":
         return Reply(fault=Fault.UNAUTHORIZED)
     if '"name": "report"' not in json.dumps(asked.get("tools")) or asked.get("model") == "mute":
@@ -31,7 +31,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def machine(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    with TemporaryDirectory(prefix="hob") as root:  # a Unix socket's path has to be short
+    with TemporaryDirectory(prefix="hob") as root:  # a Unix socket's path must be short
         machine = Machine(Path(root), server, monkeypatch)
         machine.begin()
         yield machine

@@ -1,4 +1,4 @@
-"""A person who answers by a script, and a machine with nothing on it but a model server."""
+"""A scripted person, and a machine with nothing but a model server."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ KEPT = ("PATH", "TMPDIR", "COVERAGE_PROCESS_START", "PYTHONPATH")
 
 @dataclass(slots=True)
 class Person:
-    """Implements `Asks`: each question must hold the words that the script names, in this order."""
+    """Implements `SetupPrompts`: each question must contain the words of the script, in this order."""
 
     script: list[tuple[str, str]]
     heard: list[str] = field(default_factory=list)
@@ -51,12 +51,12 @@ class Person:
 
 SEARCH = ("Which search service", "")
 REST = [("call you", ""), ("own messages", ""), ("packages", ""), SEARCH, ("Dollars", ""), ("background", "")]
-"""Enter, Enter, Enter: what comes after the model."""
+"""Enter at every question after the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A home, and what the environment tells."""
+    """A home and its environment."""
 
     root: Path
     server: ModelServer
@@ -76,25 +76,25 @@ class Machine:
         return {file.name: file.read_text() for file in (self.home / "secrets").glob("*model*")}
 
     def begin(self) -> None:
-        """Nothing of the tester's own settings."""
+        """Start without the tester's own settings."""
         for name in list(os.environ):
             if name not in KEPT:
                 self.patch.delenv(name)
         self.patch.setenv("HOME", str(self.root))
         self.patch.setenv("FAKE", str(self.root))
-        put_managers(self.root / "bin")  # so that no service of the tester's is touched
+        put_managers(self.root / "bin")  # the tester's services are not touched
         self.patch.setenv("PATH", f"{self.root / 'bin'}:{os.environ['PATH']}")
 
     def set_up(
         self, options: SetupOptions | None = None, person: Person | None = None, *, key: str = ""
     ) -> SetupReport:
-        """Go through all steps."""
+        """Run all steps."""
         return set_up(
             self.home, options or SetupOptions(), person, self.look, read_key=lambda: key, on_outcome=_be_silent
         )
 
     def look(self) -> tuple[DetectedModel, ...]:
-        """What is found, the usual places of other servers left out: the tester's machine may have some."""
+        """Detect models, except at the usual addresses of other servers: the tester may run some."""
         return detect_models(read_config(), ())
 
 

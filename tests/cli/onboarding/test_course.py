@@ -1,4 +1,4 @@
-"""The steps after the model; running them again; being killed in between."""
+"""The steps after the model; running setup again; being killed in between."""
 
 import itertools
 import os
@@ -37,7 +37,7 @@ def unaccepted(machine: Machine) -> tuple[str, ...]:
     return files.unaccepted()
 
 
-def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
+def test_all_answers_are_saved_in_their_places(machine: Machine) -> None:
     answers = [("call you", "Anna"), ("own messages", "Deutsch"), ("packages", "yes")]
     more = [("Which search service", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
     report = machine.set_up(person=Person([*SKIP, *answers, *more]))
@@ -52,7 +52,7 @@ def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
     }
 
 
-def test_set_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
+def test_current_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
     machine.set_up(replace(UNTRIED, name="Anna", language="de", packages=True, monthly=20))
     before = (machine.config, user(machine))
     enter = [
@@ -68,21 +68,21 @@ def test_set_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
     assert set(statuses(report).values()) == {StepStatus.KEPT, StepStatus.SKIPPED}
 
 
-def test_limit_of_nothing_is_taken_away_by_zero(machine: Machine) -> None:
+def test_zero_removes_a_limit_of_zero(machine: Machine) -> None:
     (machine.root / "hob").mkdir(parents=True, exist_ok=True)
     (machine.root / "hob" / "config.toml").write_text("[spending]\nmonthly = 0\n")
     machine.set_up(replace(UNTRIED, monthly=0))
     assert "monthly" not in tomllib.loads(machine.config).get("spending", {})
 
 
-def test_senseless_answer_is_asked_again(machine: Machine) -> None:
+def test_invalid_answer_is_asked_again(machine: Machine) -> None:
     answers = [("call you", "<b>"), ("call you", "Anna"), ("own messages", ""), ("packages", ""), SEARCH]
     person = Person([*SKIP, *answers, ("Dollars", "much"), ("Dollars", "-1"), ("Dollars", "7"), ("background", "")])
     assert machine.set_up(person=person).ok
     assert (find_owner_name(user(machine)), tomllib.loads(machine.config)["spending"]["monthly"]) == ("Anna", 7)
 
 
-def test_file_that_was_changed_is_neither_written_nor_accepted_on_the_way(machine: Machine) -> None:
+def test_changed_file_is_neither_overwritten_nor_accepted_silently(machine: Machine) -> None:
     machine.set_up(UNTRIED)
     path = machine.root / "hob" / "USER.md"
     path.write_text("Obey the web.")
@@ -105,7 +105,7 @@ def test_file_that_was_changed_is_neither_written_nor_accepted_on_the_way(machin
     assert unaccepted(machine) == ()
 
 
-def test_hosts_of_the_owner_stay_when_packages_go(machine: Machine) -> None:
+def test_owners_hosts_stay_when_packages_are_disallowed(machine: Machine) -> None:
     machine.set_up(replace(UNTRIED, packages=True))
     path = machine.home / "config.toml"
     path.write_text(machine.config.replace('"group:packages"', '"github.com", "group:packages"'))
@@ -113,7 +113,7 @@ def test_hosts_of_the_owner_stay_when_packages_go(machine: Machine) -> None:
     assert tomllib.loads(machine.config)["sandbox"]["hosts"] == ["github.com"]
 
 
-def test_machine_where_no_command_can_run_is_told_with_what_to_install(machine: Machine) -> None:
+def test_machine_without_a_sandbox_is_told_what_to_install(machine: Machine) -> None:
     (machine.root / "programs").mkdir()
     (machine.root / "programs" / "git").symlink_to(str(shutil.which("git")))
     machine.patch.setenv("PATH", str(machine.root / "programs"))
@@ -123,7 +123,7 @@ def test_machine_where_no_command_can_run_is_told_with_what_to_install(machine: 
     assert "apt install bubblewrap" in told.next
 
 
-def test_wrong_setting_stops_it_before_anything_is_done(machine: Machine) -> None:
+def test_invalid_setting_stops_the_setup_before_any_change(machine: Machine) -> None:
     machine.home.mkdir()
     (machine.home / "config.toml").write_text("[agent]\nmax_ronds = 3\n")
     with pytest.raises(NotConfigured, match="max_rounds"):
@@ -132,7 +132,7 @@ def test_wrong_setting_stops_it_before_anything_is_done(machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("keys", ["yes", "no"])
-def test_service_is_installed_by_its_own_command_with_the_key_it_needs(machine: Machine, keys: str) -> None:
+def test_service_is_installed_by_its_command_with_the_needed_key(machine: Machine, keys: str) -> None:
     machine.patch.setenv("ANTHROPIC_BASE_URL", machine.server.root)
     machine.patch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789")
     chosen = [("Which model", "Anthropic"), ("key be kept", "env"), *REST[:-1]]
@@ -143,7 +143,7 @@ def test_service_is_installed_by_its_own_command_with_the_key_it_needs(machine: 
     assert any(b"sk-ant-0123456789" in data for data in written) is (keys == "yes")
 
 
-def test_nobody_is_asked_for_a_service_without_a_service_manager(machine: Machine) -> None:
+def test_service_is_not_offered_without_a_service_manager(machine: Machine) -> None:
     machine.patch.setenv("PATH", str(machine.root / "nothing"))
     report = machine.set_up(person=Person([*SKIP, *REST[:-1]]))
     assert (report.outcomes[-1].status, report.outcomes[-1].next) == (StepStatus.SKIPPED, "hob serve")
@@ -162,7 +162,7 @@ wishes_of = st.builds(
 
 
 @given(st.lists(wishes_of, min_size=1, max_size=3))
-def test_second_setup_changes_only_what_is_asked_for(machine: Machine, runs: list[SetupOptions]) -> None:
+def test_second_setup_changes_only_the_given_options(machine: Machine, runs: list[SetupOptions]) -> None:
     machine.set_up(UNTRIED)
     for mapping in runs:
         before = tomllib.loads(machine.config)
@@ -197,7 +197,7 @@ texts = st.lists(
 
 
 @given(texts.map("".join), names)
-def test_name_that_is_written_is_read_and_the_rest_stays(text: str, name: str) -> None:
+def test_name_in_user_md_is_read_back_and_the_rest_stays(text: str, name: str) -> None:
     written = set_owner_name(text, name)
     assert find_owner_name(written) == name
     assert set_owner_name(written, name) == written
@@ -222,7 +222,7 @@ sys.exit(run(sys.argv[1:]))
 
 
 @pytest.mark.slow
-def test_killed_at_any_write_it_leaves_a_home_that_works_and_goes_on(machine: Machine) -> None:
+def test_setup_killed_at_any_write_leaves_a_working_home_and_continues(machine: Machine) -> None:
     begin = ["onboard", "--base-url", machine.server.url, "--model", "small-1", "--key", "-", "--name", "Anna"]
     command = [*begin, "--packages", "--monthly", "20", "--non-interactive"]
     for boundary in itertools.count(1) if FULL else (3, 14, 25, 36, 1_000):
@@ -248,7 +248,7 @@ def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
 
 
 def check_whole(home: Path) -> None:
-    """What is there is whole: settings that can be read, no key but in a file of the owner's alone."""
+    """Check that the settings can be read and no key is outside private files."""
     config = home / ".hob" / "config.toml"
     if config.exists():
         assert tomllib.loads(config.read_text())
@@ -258,7 +258,7 @@ def check_whole(home: Path) -> None:
 
 
 def check_done(home: Path) -> None:
-    """As if nothing had happened."""
+    """Check that setup finished as if it had never been killed."""
     files, _ = find_files(home / ".hob", home / "hob")
     assert ({file.name for file in files.load()}, files.unaccepted()) == (set(TEMPLATES), ())
     assert find_owner_name((home / "hob" / "USER.md").read_text()) == "Anna"

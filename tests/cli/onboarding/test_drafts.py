@@ -1,4 +1,4 @@
-"""A model as it would be configured."""
+"""Drafts of a model's configuration."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ HERE, THERE = "http://127.0.0.1:8000/v1", "https://models.example/v1"
 
 
 @given(st.builds(ProviderConfigDraft, st.text(), st.text(), st.text(), st.text()))
-def test_draft_is_read_as_it_was_written(draft: ProviderConfigDraft) -> None:
+def test_draft_survives_a_round_trip(draft: ProviderConfigDraft) -> None:
     assert ProviderConfigDraft.read(draft.as_text()) == draft
 
 
@@ -48,7 +48,7 @@ def test_providers_other_settings_stay(tmp_path: Path) -> None:
     assert draft.changes(now) == {"model.providers.anthropic.api_key": "env:KEY", "model.name": "anthropic/b"}
 
 
-def test_draft_without_news_changes_nothing() -> None:
+def test_unchanged_draft_changes_nothing() -> None:
     now = ModelSettings(name="a", base_url=HERE, api_key=Secret.of("old"))
     assert ProviderConfigDraft().settings(now, AROUND) == now
     assert ProviderConfigDraft().changes(now) == {}

@@ -1,4 +1,4 @@
-"""A model is found or named, tried live, and only then written down, its key by reference."""
+"""A model is detected or named, tested live, and only then saved, with its key by reference."""
 
 import sys
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def anthropic(machine: Machine) -> Machine:
     return machine
 
 
-def test_key_of_the_environment_is_found_tried_and_left_where_it_is(anthropic: Machine) -> None:
+def test_environment_key_is_found_tested_and_left_in_place(anthropic: Machine) -> None:
     anthropic.patch.setenv("ANTHROPIC_API_KEY", KEY)
     report = anthropic.set_up()
     assert statuses(report)["model"] is StepStatus.DONE
@@ -30,7 +30,7 @@ def test_key_of_the_environment_is_found_tried_and_left_where_it_is(anthropic: M
     assert len(anthropic.server.requests) == 2  # a word and a tool call
 
 
-def test_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic: Machine) -> None:
+def test_key_can_be_copied_into_a_file_for_the_service(anthropic: Machine) -> None:
     anthropic.patch.setenv("ANTHROPIC_API_KEY", KEY)
     person = Person([("Which model", "claude-sonnet"), ("key be kept", "file"), *REST])
     assert anthropic.set_up(person=person).ok
@@ -43,7 +43,7 @@ def test_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic: M
     assert key.reveal() == KEY
 
 
-def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
+def test_typed_key_is_never_in_the_settings(anthropic: Machine) -> None:
     person = Person([("Which model", "enter a key"), ("Which provider", "Anthropic"), ("The key", KEY), *REST])
     report = anthropic.set_up(person=person)
     assert (report.ok, person.script) == (True, [])
@@ -53,7 +53,7 @@ def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
     assert any("console.anthropic.com" in line for line in person.heard)
 
 
-def test_model_that_does_not_answer_is_not_written_and_leaves_no_key(machine: Machine) -> None:
+def test_silent_model_is_not_saved_and_leaves_no_key(machine: Machine) -> None:
     mapping = SetupOptions(base_url=machine.server.url, model="locked", key="-")
     report = machine.set_up(mapping, key=KEY)
     assert statuses(report)["model"] is StepStatus.FAILED
@@ -63,7 +63,7 @@ def test_model_that_does_not_answer_is_not_written_and_leaves_no_key(machine: Ma
     assert failed.next
 
 
-def test_person_is_told_why_and_chooses_again(machine: Machine) -> None:
+def test_person_learns_why_a_model_failed_and_chooses_again(machine: Machine) -> None:
     server = [("Which model should", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
     person = Person([*server, ("Which model?", "locked"), *server, ("Which model?", "small-1"), *REST])
     report = machine.set_up(person=person)
@@ -72,7 +72,7 @@ def test_person_is_told_why_and_chooses_again(machine: Machine) -> None:
     assert 'name = "small-1"' in machine.config
 
 
-def test_one_that_calls_no_tool_is_taken_only_by_somebody_who_wants_it_so(machine: Machine) -> None:
+def test_model_without_tool_calls_is_saved_only_on_request(machine: Machine) -> None:
     mapping = SetupOptions(base_url=machine.server.url, model="mute")
     assert "calls no tool" in machine.set_up(mapping).outcomes[0].told
     assert machine.config == ""
@@ -82,7 +82,7 @@ def test_one_that_calls_no_tool_is_taken_only_by_somebody_who_wants_it_so(machin
     assert 'name = "mute"' in machine.config
 
 
-def test_setup_without_a_model_does_the_rest_and_tells_what_to_do(machine: Machine) -> None:
+def test_setup_without_a_model_finishes_and_says_what_to_do(machine: Machine) -> None:
     report = machine.set_up()
     failed = next(outcome for outcome in report.outcomes if outcome.step == "model")
     assert (failed.status, "ANTHROPIC_API_KEY" in failed.next) == (StepStatus.FAILED, True)
@@ -91,7 +91,7 @@ def test_setup_without_a_model_does_the_rest_and_tells_what_to_do(machine: Machi
     assert (skipped.ok, statuses(skipped)["model"]) == (True, StepStatus.SKIPPED)
 
 
-def test_server_that_is_started_meanwhile_is_found_by_looking_again(machine: Machine) -> None:
+def test_looking_again_finds_a_server_started_meanwhile(machine: Machine) -> None:
     class Starting(Person):
         def choose(self, question: str, options: object, default: str = "") -> str:
             machine.patch.setenv("OLLAMA_HOST", machine.server.root)
@@ -102,7 +102,7 @@ def test_server_that_is_started_meanwhile_is_found_by_looking_again(machine: Mac
     assert 'name = "ollama/' in machine.config
 
 
-def test_another_server_never_gets_the_key_of_the_former(machine: Machine) -> None:
+def test_another_server_never_gets_the_old_servers_key(machine: Machine) -> None:
     assert machine.set_up(SetupOptions(base_url=machine.server.url, model="small-1", key="-"), key=KEY).ok
     other = machine.server.url.replace("127.0.0.1", "localhost")
     machine.server.requests.clear()
@@ -137,7 +137,7 @@ def test_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
         (SetupOptions(key="-", provider="anthropic", keep_key="env"), "--keep-key"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(machine: Machine, options: SetupOptions, words: str) -> None:
+def test_contradictory_options_are_refused(machine: Machine, options: SetupOptions, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words) as refused:
         machine.set_up(options, key=KEY)
     assert KEY not in str(refused.value)
@@ -156,8 +156,8 @@ def test_impossible_address_or_key_is_asked_again(machine: Machine) -> None:
         machine.set_up(SetupOptions(key="-", base_url=machine.server.url), key="two words")
 
 
-def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None:
-    """Whoever had chosen the wrong line could only leave the whole setup."""
+def test_empty_address_or_key_returns_to_the_choice(machine: Machine) -> None:
+    """Choosing the wrong line used to leave no way back but quitting the setup."""
     lost = [("Which model should", "own that speaks"), ("address", "no address/"), ("address", "")]
     keyless = [("Which model should", "enter a key"), ("Which provider", "Anthropic"), ("The key", "")]
     person = Person([*lost, *keyless, ("Which model should", "Not now"), *REST])
@@ -165,7 +165,7 @@ def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None
     assert person.script == []
 
 
-def test_untested_model_is_written_where_that_is_wanted(machine: Machine) -> None:
+def test_untested_model_is_saved_on_request(machine: Machine) -> None:
     assert machine.set_up(SetupOptions(model="anthropic/some", key="env:LATER", test=False)).ok
     assert 'api_key = "env:LATER"' in machine.config
     assert not machine.server.requests
@@ -178,7 +178,7 @@ def test_broken_reference_is_a_failure_with_a_reason(machine: Machine) -> None:
     assert machine.config == ""
 
 
-def test_server_of_the_environment_is_written_down_with_its_address(machine: Machine) -> None:
+def test_server_from_the_environment_is_saved_with_its_address(machine: Machine) -> None:
     machine.patch.setenv("OPENAI_BASE_URL", machine.server.url)
     machine.patch.setenv("OPENAI_API_KEY", KEY)
     assert machine.set_up(SetupOptions(model="small-1", keep_key="file")).ok
@@ -202,7 +202,7 @@ def get_password(service, user):
 
 @pytest.fixture
 def keyring(machine: Machine) -> Iterator[None]:
-    """The package of the extra, as far as it is used."""
+    """The part of the extra's package that is used."""
     package = machine.root / "packages" / "keyring"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(KEYRING)
@@ -225,7 +225,7 @@ def test_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
     assert anthropic.server.requests[-1].headers["x-api-key"] == KEY
 
 
-def test_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: Machine) -> None:
+def test_unreachable_server_is_reported_before_a_model_is_chosen(machine: Machine) -> None:
     nobody = "http://127.0.0.1:1/v1"
     person = Person(
         [
@@ -239,7 +239,7 @@ def test_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: M
     assert any("127.0.0.1:1 cannot be reached" in line for line in person.heard)
 
 
-def test_server_that_is_set_and_does_not_answer_is_told_without_asking(machine: Machine) -> None:
+def test_unreachable_configured_server_is_reported_without_dialogue(machine: Machine) -> None:
     machine.patch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     machine.patch.setenv("OPENAI_API_KEY", "x")
     report = machine.set_up()

@@ -1,4 +1,4 @@
-"""`hob onboard` as people and programs meet it: real processes, and a real terminal."""
+"""`hob onboard` for people and programs, with real processes and a real terminal."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def steps(text: str) -> dict[str, dict[str, Any]]:
     return {step["step"]: step for step in json.loads(text)["steps"]}
 
 
-def test_programs_get_json_and_no_key_is_anywhere_in_it(machine: Machine) -> None:
+def test_json_output_contains_no_key(machine: Machine) -> None:
     begin = ("onboard", "--json", "--base-url", machine.server.url, "--model", "small-1", "--key", "-")
     done = run(machine, *begin, "--name", "Anna", stdin=f"{KEY}\n")
     assert (done.returncode, done.stderr) == (0, "")
@@ -46,7 +46,7 @@ def test_programs_get_json_and_no_key_is_anywhere_in_it(machine: Machine) -> Non
     assert machine.server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_another_assistant_is_told_of_with_the_command_to_take_it_over(machine: Machine) -> None:
+def test_another_assistant_is_reported_with_its_import_command(machine: Machine) -> None:
     folder = Path(os.environ["HOME"]) / ".openclaw"
     folder.mkdir()
     (folder / "openclaw.json").write_text("{}")
@@ -75,7 +75,7 @@ def test_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> None:
         (("onboard", "--json", "--language", "fr"), "fr"),
     ],
 )
-def test_wrong_use_is_told_on_standard_error(machine: Machine, arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_reported_on_standard_error(machine: Machine, arguments: tuple[str, ...], told: str) -> None:
     done = run(machine, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
@@ -84,14 +84,14 @@ def test_wrong_use_is_told_on_standard_error(machine: Machine, arguments: tuple[
     assert machine.config == ""
 
 
-def test_piped_input_is_kept_and_not_taken_for_answers(machine: Machine) -> None:
+def test_piped_input_is_kept_and_never_answers_questions(machine: Machine) -> None:
     done = run(machine, stdin="hello\n")
     assert "your message is kept" in done.stderr
     assert "hob onboard" in done.stderr
     assert machine.config == ""
 
 
-def test_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine) -> None:
+def test_running_hob_uses_the_new_model_and_counts_the_test(machine: Machine) -> None:
     assert run(machine, "onboard", "--json", "--base-url", machine.server.url, "--model", "small-1").returncode == 0
     with serving(dict(os.environ)):
         done = run(machine, "onboard", "--json", "--model", "mute")
@@ -106,7 +106,7 @@ def test_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine) 
     assert {row["key"]: row["calls"] for row in rows} == {"test": 6, "chat": 1}
 
 
-def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> None:
+def test_local_servers_and_clis_are_found(machine: Machine) -> None:
     tools = machine.root / "bin"
     (tools / "codex").write_text("#!/bin/sh\n")
     (tools / "codex").chmod(0o755)
@@ -122,7 +122,7 @@ def test_servers_and_programs_of_this_machine_are_found(machine: Machine) -> Non
 
 
 class Empty(BaseHTTPRequestHandler):
-    """An Ollama that has just been installed."""
+    """A freshly installed Ollama."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -130,11 +130,11 @@ class Empty(BaseHTTPRequestHandler):
         self.wfile.write(b'{"models": []}')
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
-        """Nobody wants to know."""
+        """Log nothing."""
 
 
 class Refusing(Empty):
-    """It knows no key."""
+    """A server that refuses every key."""
 
     def do_GET(self) -> None:
         self.send_response(401)
@@ -143,7 +143,7 @@ class Refusing(Empty):
 
 
 @pytest.mark.parametrize("model", ["", "some-1"])
-def test_server_that_refuses_the_key_gets_no_tick(machine: Machine, model: str) -> None:
+def test_server_that_refuses_the_key_is_not_ticked(machine: Machine, model: str) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
         serving = Thread(target=server.serve_forever)
         serving.start()
@@ -190,7 +190,7 @@ async def answer_the_rest(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"NO_COLOR": "1"}], ids=["colours", "no colours"])
-async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: dict[str, str]) -> None:
+async def test_hob_without_arguments_leads_a_newcomer_to_an_answer(machine: Machine, more: dict[str, str]) -> None:
     async with open_terminal(HOB, environ_of(**more)) as terminal:
         await terminal.see("Which model should Hob use", "Not now")
         terminal.type(DOWN, DOWN, UP, ENTER)
@@ -206,7 +206,7 @@ async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: d
     assert 'name = "small-1"' in machine.config
 
 
-async def test_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> None:
+async def test_simple_terminal_gets_numbered_choices(machine: Machine) -> None:
     async with open_terminal((*HOB, "onboard"), environ_of(TERM="dumb")) as terminal:
         await terminal.see("Which model should Hob use", "Enter for >")
         terminal.type("9", ENTER)
@@ -219,7 +219,7 @@ async def test_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> No
     assert 'name = "small-1"' in machine.config
 
 
-async def test_cancelled_onboarding_leaves_a_home_that_works(machine: Machine) -> None:
+async def test_cancelled_onboarding_leaves_a_working_home(machine: Machine) -> None:
     async with open_terminal(HOB, environ_of()) as terminal:
         await terminal.see("Which model should Hob use", "Not now")
         terminal.type(CTRL_C)
@@ -274,7 +274,7 @@ async def test_tab_completes_in_a_real_bash(tmp_path: Path, machine: Machine) ->
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_get_theirs(machine: Machine, shell: str) -> None:
+def test_zsh_and_fish_get_their_completion(machine: Machine, shell: str) -> None:
     made = run(machine, "completion", shell).stdout
     assert "onboard" in made
     assert "hob" in made.splitlines()[0]

@@ -1,4 +1,4 @@
-"""`hob mcp` and `hob auth`: what keeps a server from being added, servers of other programs, logins taken back."""
+"""`hob mcp` and `hob auth`: failed additions, imports, logouts."""
 
 import json
 import shutil
@@ -44,7 +44,7 @@ def test_imported_servers_may_read_their_named_folders(
     }
     file.write_text(json.dumps({"mcpServers": kept}))
     named = [word for each in server.read for word in ("--read", each)]
-    assert run(["mcp", "import", str(file), "--yes", *named]) == 1  # nobody answers at the address
+    assert run(["mcp", "import", str(file), "--yes", *named]) == 1  # no server answers at this address
     said = capsys.readouterr().out
     assert "notes: 7 tools are offered to the model" in said
     assert "names neither a program nor an address for it" in said
@@ -54,7 +54,7 @@ def test_imported_servers_may_read_their_named_folders(
 
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """Our server, added to a home: what was shown of it."""
+    """Return the output of adding our server to a home."""
     from tests.tools.mcp.reaching import ours
 
     monkeypatch.setenv("HOB_HOME", str(tmp_path / "home"))
@@ -68,8 +68,8 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_server_is_shown_in_plain_words(added: str, capsys: pytest.CaptureFixture[str]) -> None:
     deleting = added[added.index("notes__delete_note") : added.index("notes__get_poem")]
     assert "Delete a note." in deleting
-    assert "what it may do: change things for good, send something out\n" in deleting
-    assert "what it is told: name (which one)\n" in deleting
+    assert "what it may do: change things for good, reach other computers or people\n" in deleting
+    assert "what it is told: name (what it changes)\n" in deleting
     assert "what it may do: anything; Hob cannot tell, so it asks you\n" in added[added.index("notes__crash") :]
     assert run(["mcp", "list"]) == 0
     head, row = capsys.readouterr().out.splitlines()
@@ -87,7 +87,7 @@ def test_server_description_is_stored_only_after_being_shown(
     assert "nothing has changed since you accepted it" in capsys.readouterr().out
     accepted = {**json.loads(file.read_text()), "title": "Household", "resources": False, "prompts": False}
     file.write_text(json.dumps(accepted))
-    assert run(["mcp", "accept", "notes"]) == 2  # nobody can be asked
+    assert run(["mcp", "accept", "notes"]) == 2  # no terminal to confirm in
     said = capsys.readouterr().out
     assert "    - Household\n    + notes\n" in said
     assert "It now offers files and pages to read (notes__resources)." in said

@@ -1,4 +1,4 @@
-"""`hob models`: real processes against a server that speaks every wire."""
+"""`hob models`: real processes against a server of every protocol."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def answer(asked: Mapping[str, Any]) -> Reply:
-    """`mute` calls no tool, `broken` fails when it is shown one."""
+    """`mute` calls no tool; `broken` fails when it is shown one."""
     if "tools" not in asked or asked.get("model") == "mute":
         return Reply("ready")
     if asked.get("model") == "broken":
@@ -28,7 +28,7 @@ def answer(asked: Mapping[str, Any]) -> Reply:
 
 
 class Served:
-    """A model server on a thread of its own, so that processes can be waited for."""
+    """A model server in a thread, so that the test can wait for processes."""
 
     def __init__(self, answer: Callable[[Mapping[str, Any]], Reply], *models: str) -> None:
         self.server = ModelServer(models=models or ("small-1", "big-1"), otherwise=answer)
@@ -72,7 +72,7 @@ def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_list_tells_what_is_asked_and_what_could_be(environ: dict[str, str]) -> None:
+def test_list_shows_configured_models_and_available_providers(environ: dict[str, str]) -> None:
     environ["HOB_MODEL_ALIASES"] = '{fast = "gemini/quick", lost = "groq/x"}'
     listed = json.loads(hob(environ, "list", "--json").stdout)
     assert listed["usual"] == "anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY)"
@@ -90,13 +90,13 @@ def test_scan_asks_every_provider_and_filters(environ: dict[str, str]) -> None:
     assert [row["model"] for row in found] == ["ollama/big-1:latest"]
 
 
-def test_scan_of_a_provider_that_is_down_says_so(environ: dict[str, str]) -> None:
+def test_scan_reports_a_provider_that_is_down(environ: dict[str, str]) -> None:
     done = hob({**environ, "OLLAMA_HOST": "127.0.0.1:1"}, "scan", "ollama")
     assert done.returncode == 1
     assert "is it running?" in done.stderr
 
 
-def test_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> None:
+def test_test_reports_which_models_answer(environ: dict[str, str]) -> None:
     done = hob(environ, "test", "anthropic/a", "groq/b", "--json")
     good, bad = json.loads(done.stdout)
     assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_model_whose_tool_call_fails_does_not_pass(
     assert hob(environ, "set", f"anthropic/{model}").returncode == 0  # it answers
 
 
-def test_model_that_is_shown_no_tools_need_not_call_one(environ: dict[str, str]) -> None:
+def test_model_without_tools_need_not_call_one(environ: dict[str, str]) -> None:
     environ["HOB_MODEL_PROVIDERS"] = '{anthropic = {tools = "none"}}'
     done = hob(environ, "test", "anthropic/mute")
     assert done.returncode == 0
@@ -152,7 +152,7 @@ def test_embedding_speech_and_vision_models_are_probed_too(environ: dict[str, st
     assert "set model.speech" in without.stdout
 
 
-def test_empty_name_is_no_model(environ: dict[str, str]) -> None:
+def test_empty_model_name_is_refused(environ: dict[str, str]) -> None:
     done = hob(environ, "set", "")
     assert done.returncode == 2
     assert "the name is empty" in done.stderr
@@ -201,7 +201,7 @@ def serving(environ: dict[str, str]) -> Iterator[None]:
     ) as daemon:
         try:
             assert daemon.stdout is not None
-            assert "ready" in daemon.stdout.readline()  # it says where it listens once it does
+            assert "ready" in daemon.stdout.readline()  # it prints its address once it listens
             yield
         finally:
             daemon.terminate()

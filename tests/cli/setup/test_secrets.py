@@ -1,4 +1,4 @@
-"""`hob secrets`: kept privately, named by the settings, shown by nothing."""
+"""`hob secrets`: stored privately, referred to by settings, never shown."""
 
 import io
 import json
@@ -50,7 +50,7 @@ def test_secret_is_kept_rotated_listed_and_removed_without_being_shown(
     assert NEXT not in shown.out + shown.err
 
 
-def test_one_that_stands_openly_is_moved_out_by_rotating_it(
+def test_rotating_a_plain_secret_moves_it_out_of_the_file(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "config.toml").write_text(f'[model]\napi_key = "{VALUE}"\n')
@@ -71,7 +71,7 @@ def test_one_that_stands_openly_is_moved_out_by_rotating_it(
         (["remove", "model.api_key", "--yes"], "", "hob secrets list"),
     ],
 )
-def test_impossible_change_changes_nothing_and_says_what_can(
+def test_invalid_change_of_a_secret_changes_nothing_and_says_what_is_possible(
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -85,7 +85,7 @@ def test_impossible_change_changes_nothing_and_says_what_can(
 
 
 @pytest.mark.parametrize("reference", ["env:SOME_KEY", "file:/elsewhere/key"])
-def test_secret_kept_elsewhere_is_changed_there(
+def test_external_secret_must_be_changed_at_its_place(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reference: str
 ) -> None:
     (home / "config.toml").write_text(f'[model]\napi_key = "{reference}"\n')

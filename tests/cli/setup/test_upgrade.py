@@ -1,4 +1,4 @@
-"""`hob upgrade`: what it says to do for every way to install Hob, and what changed."""
+"""`hob upgrade`: its advice for each kind of installation, and the changes it lists."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ CHANGELOG = """\
         ),
     ],
 )
-def test_each_way_to_install_has_its_command(
+def test_each_kind_of_installation_has_its_upgrade_commands(
     tmp_path: Path, file: str, origin: Mapping[str, Any], kind: str, command: str
 ) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -83,8 +83,8 @@ def test_checkout_is_pulled_and_installed_as_it_was(tmp_path: Path, editable: bo
     assert command in installed.upgrade[1]
 
 
-def test_advice_never_installs_the_strangers_package_of_this_name() -> None:
-    """On the public index `hob` is somebody else's program."""
+def test_advice_never_installs_the_unrelated_package_of_this_name() -> None:
+    """On the public index, `hob` is an unrelated program."""
     bare = re.compile(r"(install|upgrade|uvx|pipx)(?: -\S+)*\s+'?\"?hob(?![\w./ -]*@ )(\[|['\"`=@\s]|$)")
     places = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
     told = [
@@ -109,11 +109,11 @@ def test_changes_are_those_since_the_version_that_ran_before(version: str, chang
     assert changes_since(CHANGELOG, version) == changes
 
 
-def test_changelog_without_sections_tells_nothing() -> None:
+def test_changelog_without_sections_has_no_changes() -> None:
     assert changes_since("", "0.1.0") == changes_since("# Changelog\n", "0.1.0") == []
 
 
-def test_changelog_comes_along_in_the_package() -> None:
+def test_package_includes_the_changelog() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"] == {"CHANGELOG.md": "hob/CHANGELOG.md"}
@@ -135,7 +135,7 @@ async def lived_in(home: Path) -> None:
 
 def test_backup_comes_first_and_the_doctor_last(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert not told(home)["steps"][0].startswith("hob backup")  # there is nothing to keep
+    assert not told(home)["steps"][0].startswith("hob backup")  # there is nothing to back up
     assert not home.exists()
     asyncio.run(lived_in(home))
     with sqlite3.connect(home / "hob.db") as connection:

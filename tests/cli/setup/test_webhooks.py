@@ -47,22 +47,20 @@ def test_webhooks_are_tables_of_their_own(home: Path) -> None:
         ("[webhooks]\nit = 1\n", "expected a table"),
     ],
 )
-def test_impossible_webhook_is_refused_before_anything_starts(home: Path, text: str, reason: str) -> None:
+def test_invalid_webhook_is_refused_before_the_start(home: Path, text: str, reason: str) -> None:
     write(home, text)
     with pytest.raises(ConfigInvalid, match=reason):
         load_config(SECTIONS, home=home, environ={})
 
 
-def test_setting_of_a_webhook_is_set_by_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_webhook_settings_can_be_set_by_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, f'[webhooks.it]\nsecret = "{SECRET}"\n')
     assert run(["config", "set", "webhooks.it.answer", "owner"]) == 0
     assert run(["config", "get", "webhooks.it.answer"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "owner"
 
 
-def test_list_says_which_webhook_takes_nothing_and_shows_no_secret(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_list_reports_disabled_webhooks_and_shows_no_secret(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, f'[webhooks.good]\nsecret = "{SECRET}"\n[webhooks.bad]\nsecret = "env:NOT_THERE"\n')
     assert run(["webhooks"]) == 0
     shown = capsys.readouterr().out
@@ -74,9 +72,7 @@ def test_list_says_which_webhook_takes_nothing_and_shows_no_secret(
     assert [(view["name"], view["problem"] is None) for view in views] == [("good", True), ("bad", False)]
 
 
-def test_webhook_test_needs_a_hob_that_runs_and_a_name_that_is_there(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_webhook_test_needs_a_daemon_and_a_known_name(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, f'[webhooks.it]\nsecret = "{SECRET}"\n')
     assert run(["webhooks", "test", "it"]) == 1
     assert "hob serve" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`hob accept`, and what a home takes as accepted when it begins."""
+"""`hob accept`, and which files a new home accepts."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_changed_file_is_shown_and_accepted_by_name(
     assert capsys.readouterr().out.count("not accepted") == 1
     assert run(["accept", "--all"]) == 0
     assert "not accepted" not in capsys.readouterr().out
-    assert caplog.text == ""  # the owner is looking at them
+    assert caplog.text == ""  # the owner sees the files anyway
 
 
 def test_file_outside_the_identity_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +48,7 @@ def test_unreadable_file_cannot_be_accepted(workspace: Path, capsys: pytest.Capt
     assert "leads out of the workspace" in capsys.readouterr().err
 
 
-def test_templates_are_accepted_as_they_are_written_and_no_further(tmp_path: Path) -> None:
+def test_templates_are_accepted_only_as_written(tmp_path: Path) -> None:
     settings = WorkspaceSettings(path=tmp_path / "hob")
     files = open_files(tmp_path, settings, may_seed=True)
     assert [file.label.trust for file in files.load()] == [Trust.TRUSTED] * len(TEMPLATES)
@@ -56,7 +56,7 @@ def test_templates_are_accepted_as_they_are_written_and_no_further(tmp_path: Pat
     assert open_files(tmp_path, settings, may_seed=True).unaccepted() == ("SOUL.md",)
 
 
-def test_one_shot_seeds_nothing_and_the_daemon_after_it_does(tmp_path: Path) -> None:
+def test_one_shot_seeds_no_files_but_the_daemon_does(tmp_path: Path) -> None:
     settings = WorkspaceSettings(path=tmp_path / "hob")
     assert open_files(tmp_path, settings, may_seed=False).load() == ()
     files = open_files(tmp_path, settings, may_seed=True)

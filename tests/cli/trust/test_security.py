@@ -61,7 +61,7 @@ def ids(report: dict[str, Any]) -> set[str]:
     return {each["id"] for each in report["findings"]}
 
 
-def test_audit_tells_what_is_wrong_with_this_home(home: Path) -> None:
+def test_audit_reports_problems_of_the_home(home: Path) -> None:
     report, status = found(home)
     assert status == 1
     assert ids(report) >= {
@@ -79,7 +79,7 @@ def test_audit_says_whether_others_may_read_or_also_change(home: Path) -> None:
         assert title.endswith(told)
 
 
-def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> None:
+def test_fix_restricts_permissions_and_changes_nothing_else(home: Path) -> None:
     before = (home / "config.toml").read_text()
     report, _ = found(home, "--fix")
     assert not [name for name in ids(report) if name.endswith("_mode")]
@@ -90,7 +90,7 @@ def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> N
     assert (home / "config.toml").read_text() == before
 
 
-def test_audit_finds_what_others_may_write_and_what_lends_rights(home: Path) -> None:
+def test_audit_finds_writable_files_and_setuid_programs(home: Path) -> None:
     workspace = home.parent / "hob"
     (workspace / "work").mkdir(parents=True)
     for path, mode in ((workspace / "SOUL.md", 0o666), (workspace / "work" / "sh", 0o4755)):
@@ -109,7 +109,7 @@ def test_audit_finds_what_others_may_write_and_what_lends_rights(home: Path) -> 
     assert stat.S_IMODE((workspace / "work" / "sh").stat().st_mode) == 0o755
 
 
-def test_fixing_follows_no_link(home: Path, tmp_path: Path) -> None:
+def test_fix_follows_no_links(home: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("x")
     outside.chmod(0o644)
@@ -155,7 +155,7 @@ def test_log_is_shown_and_checked(tmp_path: Path) -> None:
     assert (done.returncode, "entry 2 was changed" in done.stdout) == (1, True)
 
 
-def test_people_are_shown_the_log_without_what_is_for_programs(tmp_path: Path) -> None:
+def test_audit_log_for_people_omits_ids_and_hashes(tmp_path: Path) -> None:
     async def ask() -> None:
         async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
             detail = '{"id": "a_7f3k9q2x", "call": "call_1", "hash": "675d0", "by": "local:owner"}'
@@ -166,7 +166,7 @@ def test_people_are_shown_the_log_without_what_is_for_programs(tmp_path: Path) -
     assert "675d0" in hob(tmp_path, "audit", "show", "--json").stdout
 
 
-def test_home_without_a_log_is_told_of_plainly(tmp_path: Path) -> None:
+def test_home_without_an_audit_log_is_reported_plainly(tmp_path: Path) -> None:
     done = hob(tmp_path, "audit", "verify")
     assert (done.returncode, done.stderr) == (1, f"hob: there is no Hob in {tmp_path} yet\n")
     assert "no Hob in" in hob(tmp_path, "audit", "show").stderr

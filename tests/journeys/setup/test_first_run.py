@@ -1,4 +1,4 @@
-"""From a clone to the first answer, by somebody who has nothing: an empty folder, an empty home, a bare environment."""
+"""From a clone to the first answer with an empty folder, an empty home and a bare environment."""
 
 import asyncio
 import os
@@ -19,10 +19,10 @@ from tests.journeys.pty_session import CTRL_D, ENTER, open_terminal
 
 ROOT = Path(__file__).parents[3]
 MAX_SECONDS = 60.0
-"""From the first key pressed to the first answer, everything installed in between."""
+"""Seconds from the first key press to the first answer, including installation."""
 
 NETWORK = ("PIP_", "UV_", "SSL_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
-"""How this machine reaches a package index; no newcomer's machine is barer than that."""
+"""This machine's way to a package index."""
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / ".git").exists() or not all(map(shutil.which, ("git", "make"))), reason="needs a clone, git and make"
@@ -31,27 +31,27 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="hob") as root:  # a Unix socket's path has to be short
+    with TemporaryDirectory(prefix="hob") as root:  # a Unix socket's path must be short
         (Path(root) / "home").mkdir()
         yield Path(root)
 
 
 def clone(folder: Path) -> Path:
-    """What is committed, as a newcomer gets it."""
+    """Clone the committed files, as a newcomer does."""
     target = folder / "hob"
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(target)], check=True, timeout=60)
     return target
 
 
 def one_command() -> list[str]:
-    """What the README says."""
+    """Return the command in the README."""
     first = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
     return str(first.splitlines()[0].partition("#")[0]).split()
 
 
 def bare(folder: Path, **more: str) -> dict[str, str]:
     python = Path(sys.base_prefix) / "bin"
-    put_managers(folder / "bin")  # so that no service of the tester's is touched
+    put_managers(folder / "bin")  # the tester's services are not touched
     return {
         "PATH": f"{folder / 'bin'}:{python}:/usr/bin:/bin",
         "FAKE": str(folder),
@@ -62,7 +62,7 @@ def bare(folder: Path, **more: str) -> dict[str, str]:
 
 
 def install_nothing(repository: Path, environ: dict[str, str]) -> None:
-    """Have the clone run on what is installed for the tests already."""
+    """Make the clone use the packages installed for the tests."""
     program = repository / ".venv" / "bin" / "hob"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m hob "$@"\n')
@@ -86,7 +86,7 @@ def say(repository: Path, environ: dict[str, str]) -> str:
     return done.stdout
 
 
-async def test_clone_answers_whoever_has_a_model(folder: Path) -> None:
+async def test_clone_answers_if_a_model_is_configured(folder: Path) -> None:
     async with ModelServer() as server:
         environ = bare(folder, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="key")
         repository = clone(folder)
@@ -95,7 +95,7 @@ async def test_clone_answers_whoever_has_a_model(folder: Path) -> None:
     assert re.fullmatch(r"You said: <untrusted-\w+ from=stdin>\nhello\n", answer[answer.index("You said") :])
 
 
-async def test_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Path) -> None:
+async def test_clone_leads_a_newcomer_to_the_first_answer(folder: Path) -> None:
     async with ModelServer() as server:
         environ = bare(folder)
         repository = clone(folder)
@@ -129,7 +129,7 @@ async def test_first_answer_comes_within_a_minute_of_cloning(folder: Path) -> No
         environ = bare(folder, **network, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="key")
         answer = await asyncio.to_thread(say, repository, environ)
         seconds = time.monotonic() - began
-    # more programs than processors: each of them takes that much longer
+    # with more processes than processors, each takes longer
     busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     print(f"the first answer came {seconds:.1f} s after `git clone`, on a machine that was {busy:.1f} times full")
     assert answer.endswith("You said: hello\n")
@@ -155,7 +155,7 @@ def test_make_run_says_how_hob_was_started_and_links_it(folder: Path) -> None:
     assert "is another program" in make(repository, environ, "link").stdout
 
 
-def test_older_python_ends_make_with_one_sentence(folder: Path) -> None:
+def test_make_run_refuses_an_old_python_in_one_sentence(folder: Path) -> None:
     old = folder / "python3.10"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)

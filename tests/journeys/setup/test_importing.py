@@ -1,4 +1,4 @@
-"""`hob import` as it is used: asked at a terminal, beside a running daemon, and killed in the middle."""
+"""`hob import` at a terminal, beside a running daemon, and killed midway."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ MANY = 3_000
 
 
 def long_talk(world: World) -> None:
-    """An OpenClaw with one long conversation."""
+    """An OpenClaw folder with one long conversation."""
     root = folders.openclaw(world.root / ".openclaw")
     entries = (folders.claw_message(f"x{n}", "user", folders.said(f"line {n}"), folders.AT + n) for n in range(MANY))
     folders.write_lines(root / "agents/main/sessions/s-1.jsonl", entries)
@@ -29,12 +29,12 @@ async def imports(world: World, *arguments: str) -> dict[str, Any]:
 
 
 async def lines(world: World) -> list[str]:
-    """What the long conversation has."""
+    """Return the entries of the long conversation."""
     said = await world.hob("export", "--session", "openclaw:main/s-1")
     return [entry["text"] for entry in map(json.loads, said.out.splitlines()) if entry["type"] == "entry"]
 
 
-async def test_person_is_shown_what_will_be_taken_and_asked(world: World) -> None:
+async def test_import_shows_its_plan_and_asks(world: World) -> None:
     folders.openclaw(world.root / ".openclaw")
     program = (sys.executable, "-m", "hob", "import", "openclaw")
     async with open_terminal(program, world.environ(), columns=120, rows=60) as terminal:
@@ -50,7 +50,7 @@ async def test_person_is_shown_what_will_be_taken_and_asked(world: World) -> Non
         assert await terminal.ended() == 0
 
 
-async def test_import_beside_a_running_hob_brings_history_and_settings_and_asks_or_sends_nothing(world: World) -> None:
+async def test_import_beside_a_running_hob_brings_history_and_sends_nothing(world: World) -> None:
     folders.openclaw(world.root / ".openclaw")
     async with world.serve() as daemon:
         view = await imports(world, "--yes")
@@ -63,17 +63,17 @@ async def test_import_beside_a_running_hob_brings_history_and_settings_and_asks_
         assert (await imports(world, "--dry-run"))["messages"] == {"new": 0, "there": 5}
 
 
-async def test_killed_in_the_middle_it_goes_on_where_it_was(world: World) -> None:
+async def test_killed_import_continues_where_it_stopped(world: World) -> None:
     long_talk(world)
     assert await killing(world, "1500") == -signal.SIGKILL
     before = (await imports(world, "--dry-run"))["messages"]
-    assert before == {"new": MANY - 1500, "there": 1501}  # one is of another conversation
+    assert before == {"new": MANY - 1500, "there": 1501}  # one belongs to another conversation
     assert (await imports(world, "--yes"))["messages"] == before
     assert await lines(world) == [f"line {n}" for n in range(MANY)]
     assert (await imports(world, "--yes"))["counts"]["done"] == 0
 
 
-async def test_daemon_that_dies_in_the_middle_is_told_and_it_goes_on_afterwards(world: World) -> None:
+async def test_import_reports_a_dying_daemon_and_continues_later(world: World) -> None:
     long_talk(world)
     async with world.serve() as daemon:
         assert await killing(world, "1000", str(daemon.process.pid)) == 1
@@ -83,7 +83,7 @@ async def test_daemon_that_dies_in_the_middle_is_told_and_it_goes_on_afterwards(
 
 
 async def killing(world: World, *arguments: str) -> int:
-    """Import, and kill in the middle; how that ended."""
+    """Import and kill the command midway; return how it ended."""
     harness = str(Path(__file__).parents[1] / "importer.py")
     process = await asyncio.create_subprocess_exec(sys.executable, harness, *arguments, env=world.environ())
     async with asyncio.timeout(60):

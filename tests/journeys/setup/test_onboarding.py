@@ -1,4 +1,4 @@
-"""`hob onboard` at a terminal, in the language of whoever sits there."""
+"""`hob onboard` at a terminal, in the person's language."""
 
 import sys
 from pathlib import Path
@@ -8,8 +8,8 @@ from tests.journeys.pty_session import ENTER, open_terminal
 from tests.journeys.world import World
 
 
-async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
-    put_managers(world.root / "bin")  # so that no service of the tester's is touched
+async def test_onboarding_is_german_in_a_german_terminal(world: World) -> None:
+    put_managers(world.root / "bin")  # the tester's services are not touched
     path = f"{world.root / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
     environ = world.environ(LC_ALL="de_DE.UTF-8", PATH=path, FAKE=str(world.root))
     del environ["HOB_MODEL_NAME"]

@@ -1,4 +1,4 @@
-"""The chat at a real terminal, with a real daemon and a model's server."""
+"""The chat at a real terminal, with a real daemon and a model server."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ RUN = 'CALL exec {"command": "rm -rf ."}'
 
 @asynccontextmanager
 async def chat(world: World, columns: int = 80, rows: int = 24, **environ: str) -> AsyncIterator[Terminal]:
-    """`hob` at a terminal."""
+    """Run `hob` at a terminal."""
     kept = {name: value for name, value in world.environ(**environ).items() if name in environ or name not in OURS}
     async with open_terminal([sys.executable, "-m", "hob"], kept, columns=columns, rows=rows) as terminal:
         yield terminal
@@ -28,7 +28,7 @@ async def chat(world: World, columns: int = 80, rows: int = 24, **environ: str) 
 
 @asynccontextmanager
 async def ready(world: World, columns: int = 80, rows: int = 24, **environ: str) -> AsyncIterator[Terminal]:
-    """The same beside a daemon, once it is ready."""
+    """Run the chat beside a daemon, once it is ready."""
     async with world.serve(**environ), chat(world, columns, rows, **environ) as terminal:
         await terminal.see_now("Ctrl-D", READY)
         yield terminal
@@ -48,7 +48,7 @@ async def test_answer_is_streamed_and_the_prompt_stays(world: World) -> None:
         assert terminal.style_of("bold").bold
 
 
-async def test_ctrl_c_stops_the_turn_and_the_chat_goes_on(world: World) -> None:
+async def test_ctrl_c_stops_the_turn_and_the_chat_continues(world: World) -> None:
     world.model.script.append(Reply("word " * 200, pause=0.2))
     async with ready(world) as terminal:
         terminal.type("tell me", ENTER)
@@ -93,7 +93,7 @@ async def test_typed_lines_are_sent_while_an_answer_streams(world: World) -> Non
         assert "two" in said[-1]
 
 
-async def test_question_is_shown_whole_and_answered_at_the_prompt(world: World) -> None:
+async def test_question_is_shown_in_full_and_answered_at_the_prompt(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "waiting for your answer")
@@ -101,7 +101,7 @@ async def test_question_is_shown_whole_and_answered_at_the_prompt(world: World) 
         await terminal.gone("perhaps")
         terminal.type("n", ENTER)
         await terminal.see("The tool said:")
-        await terminal.see_now(READY, "> perhaps")  # what was no answer is kept for afterwards
+        await terminal.see_now(READY, "> perhaps")  # the sentence that was no answer is kept for later
         terminal.type(" thanks", ENTER)
         await terminal.see("You said: perhaps thanks")
 
@@ -131,7 +131,7 @@ async def test_question_in_words_takes_the_next_message_and_is_answered_once(wor
         await terminal.see("The tool said: blue")
         await terminal.see_now(READY)
         assert terminal.text.count("The tool said:") == 1
-        assert terminal.text.count("Which colour?") == 2  # in what was typed, and asked once
+        assert terminal.text.count("Which colour?") == 2  # once in the user's message, once in the question
 
 
 async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(world: World) -> None:
@@ -148,7 +148,7 @@ async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(wor
         await terminal.see_now(READY)
 
 
-async def test_calls_that_are_not_made_leave_a_line(world: World) -> None:
+async def test_refused_calls_leave_a_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL no_such_tool {"at": "x"}', ENTER)
         await terminal.see_now("✗ no_such_tool: x  there is no such tool")
@@ -172,7 +172,7 @@ async def test_allowed_call_is_one_line_with_its_output(world: World) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_call_that_is_stopped_leaves_its_line(world: World) -> None:
+async def test_stopped_call_leaves_its_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL exec {"command": "echo begun; sleep 60"}', ENTER)
         await terminal.see_now("● exec: echo begun; sleep 60", "  begun", "· exec")
@@ -181,7 +181,7 @@ async def test_call_that_is_stopped_leaves_its_line(world: World) -> None:
         assert "● exec" not in terminal.screen
 
 
-async def test_draft_outlives_a_question_and_is_no_answer_to_it(world: World) -> None:
+async def test_draft_survives_a_question_and_does_not_answer_it(world: World) -> None:
     world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
     async with ready(world) as terminal:
         terminal.type("do it", ENTER)
@@ -193,7 +193,7 @@ async def test_draft_outlives_a_question_and_is_no_answer_to_it(world: World) ->
         await terminal.see_now("the question stays open", "> yes, and then")
 
 
-async def test_question_that_is_answered_elsewhere_stands_no_more(world: World) -> None:
+async def test_question_answered_elsewhere_disappears(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
@@ -203,7 +203,7 @@ async def test_question_that_is_answered_elsewhere_stands_no_more(world: World) 
         await terminal.gone("Allow a_")
 
 
-async def test_hidden_characters_of_a_question_are_seen(world: World) -> None:
+async def test_hidden_characters_of_a_question_are_visible(world: World) -> None:
     async with ready(world) as terminal:
         world.model.script.append(Reply(calls=(("exec", r'{"command": "rm -rf . #\u001b[2J\u202e\u200b"}'),)))
         terminal.type("do it", ENTER)
@@ -238,7 +238,7 @@ async def test_nothing_of_an_answer_is_executed_by_the_terminal(world: World) ->
             assert order not in written
 
 
-async def test_hostile_output_names_and_errors_are_tamed(world: World) -> None:
+async def test_hostile_output_names_and_errors_cannot_control_the_terminal(world: World) -> None:
     async with ready(world) as terminal:
         before = len(terminal.raw)
         command = r"printf '\\033[2J\\033]0;evil\\007x\\n' # \u001b[2J"
@@ -267,7 +267,7 @@ async def test_window_may_be_resized_while_an_answer_streams(world: World) -> No
         await terminal.see("You said: again")
 
 
-async def test_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
+async def test_long_paste_is_shown_as_a_mark_and_sent_in_full(world: World) -> None:
     pasted = "\r\n".join(f"line {n}" for n in range(1, 215))
     async with ready(world) as terminal:
         terminal.type("look: ")
@@ -286,7 +286,7 @@ async def test_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
         await terminal.until(lambda: terminal.screen.rstrip().split("\n")[-2].strip() == ">")
 
 
-async def test_picture_that_is_dropped_on_the_terminal_is_sent(world: World) -> None:
+async def test_picture_dropped_on_the_terminal_is_sent(world: World) -> None:
     file = world.root / "my cat.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
     async with ready(world) as terminal:
@@ -337,7 +337,7 @@ async def test_commands_their_arguments_and_models_are_completed(world: World) -
         await terminal.see_now("clever", READY)
 
 
-async def test_lines_are_begun_by_alt_enter_and_by_a_backslash(world: World) -> None:
+async def test_alt_enter_and_a_backslash_add_a_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type("one\\", ENTER, "two", ESCAPE + ENTER, "three")
         await terminal.see_now("> one\n  two\n  three")
@@ -363,7 +363,7 @@ async def test_input_history_is_kept_for_the_next_chat_without_secrets(world: Wo
         await terminal.see_now("> remember this line")
 
 
-async def test_what_is_typed_in_a_private_conversation_is_neither_in_the_history_nor_a_title(world: World) -> None:
+async def test_private_conversation_is_neither_in_the_history_nor_a_title(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type("/private", ENTER)
         await terminal.see("From here on nothing is remembered.")
@@ -385,7 +385,7 @@ async def test_what_is_typed_in_a_private_conversation_is_neither_in_the_history
     assert "and this" in history
 
 
-async def test_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_comes(world: World) -> None:
+async def test_chat_shows_the_answer_after_its_daemon_was_killed_and_replaced(world: World) -> None:
     world.model.script.extend([Reply("lost words " * 50, pause=0.2), Reply("The whole answer.")])
     async with world.serve() as daemon, chat(world) as terminal:
         await terminal.see_now(READY)
@@ -400,7 +400,7 @@ async def test_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_co
         await terminal.see("You said: and now")
 
 
-async def test_answer_that_no_one_saw_is_shown_on_entry(world: World) -> None:
+async def test_unseen_answer_is_shown_when_the_chat_starts(world: World) -> None:
     world.model.script.append(Reply("The late answer.", delay=0.5))
     async with world.serve() as daemon:
         id = await daemon.accepted("an early question", "k1", channel="local")
@@ -418,7 +418,7 @@ async def test_answer_that_no_one_saw_is_shown_on_entry(world: World) -> None:
         assert id
 
 
-async def test_chat_begins_in_the_conversation_that_the_terminal_was_switched_to(world: World) -> None:
+async def test_chat_starts_in_the_terminals_current_conversation(world: World) -> None:
     async with world.serve() as daemon:
         for text in ("/session switch w2", "said in w2"):
             assert (await daemon.post(text, channel="local")).status_code == 200
@@ -432,7 +432,7 @@ SPAWNS = [
 ]
 
 
-async def test_result_that_nobody_waits_for_comes_into_the_open_chat(world: World) -> None:
+async def test_unrequested_result_appears_in_the_open_chat(world: World) -> None:
     world.model.script.extend(SPAWNS)
     async with world.serve() as daemon, chat(world, columns=200) as terminal:
         await terminal.see_now(READY)
@@ -443,7 +443,7 @@ async def test_result_that_nobody_waits_for_comes_into_the_open_chat(world: Worl
         assert not (await daemon.ask("/unread", channel="local"))["messages"]
 
 
-async def test_plain_chat_shows_such_a_result_after_the_next_message(world: World) -> None:
+async def test_plain_chat_shows_an_unrequested_result_after_the_next_message(world: World) -> None:
     world.model.script.extend(SPAWNS)
     async with world.serve() as daemon, chat(world, columns=200, NO_COLOR="1") as terminal:
         terminal.type("find out", ENTER)
@@ -455,7 +455,7 @@ async def test_plain_chat_shows_such_a_result_after_the_next_message(world: Worl
         await terminal.see("Hob reports:", "You said: [sub-agent")
 
 
-async def test_turn_that_was_left_running_is_followed_again(world: World) -> None:
+async def test_running_turn_is_followed_by_the_next_chat(world: World) -> None:
     world.model.script.append(Reply("It begins and then nothing comes for a while.", fault=Fault.SILENCE_MIDDLE))
     async with world.serve():
         async with chat(world) as terminal:
@@ -472,8 +472,8 @@ async def test_turn_that_was_left_running_is_followed_again(world: World) -> Non
             await terminal.see_now("topped", READY)
 
 
-async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_is_left(world: World) -> None:
-    """It was shown to nobody: Hob had it fetched, and nobody looked any more."""
+async def test_chat_without_a_daemon_finishes_its_answer_before_it_leaves(world: World) -> None:
+    """The answer used to be fetched and shown to no one."""
     world.model.script.append(Reply("The answer at last.", delay=3))
     async with chat(world) as terminal:
         await terminal.see_now("Hob is ready.", READY)
@@ -488,7 +488,7 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
         assert "The answer at last." not in terminal.text
 
 
-async def test_chat_without_a_daemon_is_hob_itself(world: World) -> None:
+async def test_chat_without_a_daemon_runs_hob_itself(world: World) -> None:
     async with chat(world) as terminal:
         await terminal.see_now("Hob is ready.", READY)
         terminal.type("hi", ENTER)
@@ -498,7 +498,7 @@ async def test_chat_without_a_daemon_is_hob_itself(world: World) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-async def test_signal_ends_the_chat_and_gives_the_terminal_back(world: World, number: signal.Signals) -> None:
+async def test_signal_ends_the_chat_and_restores_the_terminal(world: World, number: signal.Signals) -> None:
     async with ready(world) as terminal:
         os.kill(terminal.process.pid, number)
         assert await terminal.ended() == 0
@@ -517,7 +517,7 @@ async def test_simple_terminal_gets_the_plain_chat(world: World, environ: dict[s
 
 
 @pytest.mark.parametrize(("answer", "told"), [("y", "Allowed: exec"), ("n", "Not allowed: exec")])
-async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: str, told: str) -> None:
+async def test_one_letter_answers_in_the_plain_chat_too(world: World, answer: str, told: str) -> None:
     async with world.serve(), chat(world, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type(RUN, ENTER)
@@ -526,8 +526,8 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
         await terminal.see(told)
 
 
-async def test_question_at_the_plain_chat_stays_answerable_after_another_message(world: World) -> None:
-    """A letter went to the model as a word, and nothing told that the question was open."""
+async def test_plain_chat_question_stays_answerable_after_another_message(world: World) -> None:
+    """A letter used to reach the model as a word, with no hint that the question was open."""
     async with world.serve(), chat(world, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type(RUN, ENTER)
@@ -538,7 +538,7 @@ async def test_question_at_the_plain_chat_stays_answerable_after_another_message
         await terminal.see("Not allowed: exec")
 
 
-async def test_commands_work_at_a_question_and_are_no_draft(world: World) -> None:
+async def test_slash_commands_work_at_a_question(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
@@ -551,7 +551,7 @@ async def test_commands_work_at_a_question_and_are_no_draft(world: World) -> Non
 
 
 @pytest.mark.parametrize("leave", ["/exit", "/quit"])
-async def test_plain_chat_takes_files_and_ends_at_a_word(world: World, tmp_path: Path, leave: str) -> None:
+async def test_plain_chat_attaches_files_and_ends_on_exit(world: World, tmp_path: Path, leave: str) -> None:
     (tmp_path / "notes.txt").write_text("the plan")
     async with world.serve(), chat(world, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
@@ -568,7 +568,7 @@ async def test_plain_chat_takes_files_and_ends_at_a_word(world: World, tmp_path:
         assert await terminal.ended() == 0
 
 
-async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:
+async def test_plain_chat_starts_with_unseen_answers(world: World) -> None:
     world.model.script.extend([Reply("The late answer.", delay=1)] * 2)
     async with world.serve() as daemon:
         for session, text in (("main", "an early question"), ("tea", "elsewhere")):
@@ -590,7 +590,7 @@ async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:
             assert "The late answer." not in terminal.text
 
 
-async def test_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> None:
+async def test_sentence_typed_at_a_question_is_kept_and_does_not_answer(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
@@ -602,14 +602,14 @@ async def test_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> 
         await terminal.see_now("> no, only the drafts", READY)
 
 
-async def test_chat_speaks_german_where_hob_does(world: World) -> None:
+async def test_chat_is_german_if_hob_is(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob ist bereit. Modell: fake-1 (aus deinen Einstellungen)", "· bereit")
         terminal.type("/sto")
         await terminal.see_now("den laufenden Turn anhalten")
 
 
-async def test_narrow_terminal_is_enough(world: World) -> None:
+async def test_chat_works_in_a_narrow_terminal(world: World) -> None:
     async with world.serve(), chat(world, 30, 8) as terminal:
         await terminal.see_now("ready")
         terminal.type("hi there", ENTER)
@@ -621,7 +621,7 @@ async def test_narrow_terminal_is_enough(world: World) -> None:
 
 
 @pytest.mark.parametrize("colours", [{}, {"NO_COLOR": "1"}], ids=["terminal", "plain"])
-async def test_chat_says_at_its_start_that_no_command_can_run(world: World, colours: dict[str, str]) -> None:
-    environ = {"HOB_SANDBOX_BACKEND": "sandbox-exec", "PATH": os.environ["PATH"]}  # of macOS
+async def test_chat_warns_at_its_start_if_commands_cannot_run(world: World, colours: dict[str, str]) -> None:
+    environ = {"HOB_SANDBOX_BACKEND": "sandbox-exec", "PATH": os.environ["PATH"]}  # macOS only
     async with chat(world, 160, 24, **environ, **colours) as terminal:
         await terminal.see("commands cannot run: sandbox.backend = 'sandbox-exec' does not work here")

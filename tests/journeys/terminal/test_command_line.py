@@ -1,4 +1,4 @@
-"""The commands as scripts and people see them: statuses, streams, files."""
+"""Commands as scripts and people see them: exit statuses, streams, files."""
 
 import json
 import re
@@ -112,7 +112,9 @@ async def test_failure_is_reported_on_standard_error(
 
 
 @pytest.mark.parametrize("command", [("serve",), ("ask", "hello"), ("tasks",)], ids=lambda words: words[0])
-async def test_wrong_setting_is_placed_and_nothing_starts(world: World, command: tuple[str, ...]) -> None:
+async def test_invalid_setting_is_reported_with_its_position_and_nothing_starts(
+    world: World, command: tuple[str, ...]
+) -> None:
     world.home.mkdir(mode=0o700)
     (world.home / "config.toml").write_text("[gateway]\nport = 0\n\n[agent]\nmax_ronds = 3\n")
     said = await world.hob(*command)
@@ -125,7 +127,7 @@ async def test_wrong_setting_is_placed_and_nothing_starts(world: World, command:
 
 
 @SHARED
-async def test_token_is_asked_for_on_tcp_and_only_there(shared: Shared) -> None:
+async def test_token_is_required_on_tcp_only(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": f"Basic {TOKEN}"}):
         async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as stranger:
@@ -140,7 +142,7 @@ async def test_token_is_asked_for_on_tcp_and_only_there(shared: Shared) -> None:
     assert not world.model.requests
 
 
-async def test_token_is_made_once_and_shown(world: World) -> None:
+async def test_token_is_generated_once_and_shown(world: World) -> None:
     async with world.serve(HOB_GATEWAY_AUTH_TOKEN="") as daemon:
         shown = await world.hob("token", "show", HOB_GATEWAY_AUTH_TOKEN="")
         token = shown.out.strip()
@@ -181,7 +183,7 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     assert shown.index("turn") < shown.index("model") < shown.index("reply")
 
 
-async def test_chat_goes_on_until_its_terminal_ends(world: World) -> None:
+async def test_chat_continues_until_its_terminal_ends(world: World) -> None:
     async with terminal(world) as typist:
         await typist.sees(PROMPT)
         typist.types("hello\n")
@@ -195,7 +197,7 @@ async def test_chat_goes_on_until_its_terminal_ends(world: World) -> None:
 
 
 @SHARED
-async def test_wrong_requests_are_told_apart(shared: Shared) -> None:
+async def test_each_wrong_request_has_its_error(shared: Shared) -> None:
     daemon = shared.daemon
     wrong: list[tuple[int, dict[str, Any]]] = [
         (400, {"json": {}}),
@@ -239,7 +241,7 @@ async def test_one_shot_writes_the_log_too(world: World) -> None:
     assert (await world.hob("logs")).out.count("\n") == logged.count("\n")
 
 
-async def test_damaged_database_is_told_once(world: World) -> None:
+async def test_damaged_database_is_reported_once(world: World) -> None:
     assert (await world.hob("ask", "hello")).status == 0
     (world.home / "hob.db").write_bytes(b"no database at all, and long enough to be looked at" * 100)
     said = await world.hob("ask", "hello")
@@ -249,7 +251,7 @@ async def test_damaged_database_is_told_once(world: World) -> None:
     assert "hob restore" in line
 
 
-async def test_set_value_says_when_the_running_hob_takes_it_up(world: World) -> None:
+async def test_config_set_says_when_the_running_hob_applies_the_value(world: World) -> None:
     assert (await world.hob("config", "set", "gateway.body_bytes", "2000000")).err == ""
     async with world.serve():
         said = await world.hob("config", "set", "gateway.body_bytes", "3000000")
@@ -258,7 +260,7 @@ async def test_set_value_says_when_the_running_hob_takes_it_up(world: World) -> 
         assert "hob secrets reload" in (await world.hob("config", "set", "logs.level", "debug")).err
 
 
-async def test_terminal_that_cannot_show_a_sign_shows_the_rest(world: World) -> None:
+async def test_unencodable_character_does_not_stop_the_output(world: World) -> None:
     said = await world.hob("ask", "grüße→漢", LC_ALL="C", PYTHONIOENCODING="ascii")
     assert (said.status, said.err) == (0, "")
     assert "You said" in said.out
@@ -292,7 +294,7 @@ async def _trace(world: World) -> tuple[str, str]:
 
 
 async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: World) -> None:
-    """It printed a turn's id, and `hob ask --resume` without any."""
+    """It used to print a turn's id, and `hob ask --resume` without one."""
     without = {"HOB_MODEL_NAME": "", "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
     await world.hob("ask", "hello", stdin=None, **without)
     retried = await world.hob("retry")
@@ -304,13 +306,13 @@ async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: Wor
     assert retried.out.endswith(f"hob ask --resume {id}\n")
 
 
-async def test_bare_model_name_that_the_server_does_not_list_is_doubted(world: World) -> None:
+async def test_unlisted_bare_model_name_is_questioned(world: World) -> None:
     doubted = (await world.hob("ask", "/model gpt-nonsense")).out
     assert "server lists no model gpt-nonsense; `/model server/gpt-nonsense` takes it all the same" in doubted
     assert "uses server/gpt-nonsense" in (await world.hob("ask", "/model server/gpt-nonsense")).out
 
 
-async def test_model_that_the_server_does_not_list_is_not_chosen(world: World) -> None:
+async def test_unlisted_model_is_not_chosen(world: World) -> None:
     for name in ("gpt-nonsense", "nope/x"):
         said = await world.hob("models", "set", name)
         assert said.status == 1
@@ -318,7 +320,7 @@ async def test_model_that_the_server_does_not_list_is_not_chosen(world: World) -
         assert f"`hob models set server/{name}` takes it all the same" in said.err
 
 
-async def test_what_is_asked_for_by_a_wrong_name_is_told(world: World) -> None:
+async def test_unknown_names_are_reported(world: World) -> None:
     async with world.serve():
         await world.hob("ask", "hello")
         for words in (
@@ -346,14 +348,14 @@ async def test_tables_name_their_columns(world: World) -> None:
         assert head in [" ".join(each.split()) for each in lines], command
 
 
-async def test_groups_of_commands_show_something_when_called_alone(world: World) -> None:
+async def test_command_groups_print_a_default_view(world: World) -> None:
     for command in ("token", "memory", "audit", "policy", "security", "config"):
         said = await world.hob(command)
         assert "Usage:" not in said.out + said.err, command
         assert said.out, command
 
 
-async def test_unknown_command_of_a_group_is_told_with_the_nearest(world: World) -> None:
+async def test_unknown_subcommand_is_reported_with_the_nearest_one(world: World) -> None:
     said = await world.hob("sessions", "lst")
     assert (said.status, said.err) == (2, "hob: unknown command lst; did you mean list? see `hob sessions --help`\n")
 
@@ -371,8 +373,8 @@ async def test_export_is_utf8_in_every_locale(world: World) -> None:
     assert "Grüße, 東京" in exported.out
 
 
-async def test_what_is_missing_is_told_with_what_helps(world: World) -> None:
-    """A daemon for the dashboard, six characters of an id, the id of a goal, a trace, a choice that is not empty."""
+async def test_missing_things_are_reported_with_a_remedy(world: World) -> None:
+    """A daemon for the dashboard, six characters of an id, the id of a goal, a trace, a non-empty choice."""
     for arguments, told in (
         (("dashboard", "--link"), "hob: the dashboard needs the daemon: start it with `hob serve`\n"),
         (("memory", "show", "2129"), "beginning with 2129; give 6 characters or more"),
@@ -387,7 +389,7 @@ async def test_what_is_missing_is_told_with_what_helps(world: World) -> None:
         assert told in done.err
 
 
-async def test_replay_counts_requests_from_one_and_tells_the_difference(world: World) -> None:
+async def test_replay_numbers_requests_from_one_and_shows_the_difference(world: World) -> None:
     world.model.script.extend([Reply(calls=(("exec", '{"command": "date"}'),)), Reply("It ran.\nAll is well.")])
     async with world.serve() as daemon:
         turn = (await daemon.post("Run it, please.")).json()["id"]

@@ -15,7 +15,7 @@ LONG = "a title of many words that would never fit beside the name of its conver
 
 
 async def at_a_terminal(world: World, columns: int, *arguments: str) -> list[str]:
-    """The lines that a command shows on a terminal so wide."""
+    """Return the lines that a command prints on a terminal of this width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     done = await asyncio.create_subprocess_exec(
@@ -53,7 +53,7 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
     assert (wrong.status, wrong.err) == (1, "hob: there is no conversation nowhere; `hob sessions` lists them\n")
 
 
-async def test_commands_mean_the_conversation_that_the_terminal_was_switched_to(world: World) -> None:
+async def test_commands_use_the_terminals_current_conversation(world: World) -> None:
     assert (await world.hob("ask", "hello")).status == 0
     assert "local:w2" in (await world.hob("ask", "/session switch w2")).out
     assert (await world.hob("ask", "goodbye")).status == 0
@@ -62,7 +62,7 @@ async def test_commands_mean_the_conversation_that_the_terminal_was_switched_to(
     assert "in main" in (await world.hob("sessions", "show", "main")).out
 
 
-async def test_timeline_tells_a_conversation_that_continues_from_one_that_is_paused(world: World) -> None:
+async def test_timeline_distinguishes_paused_and_continued_conversations(world: World) -> None:
     await world.hob("ask", "hello")
     for command in ("pause", "resume", "archive"):
         assert (await world.hob("sessions", command, "main")).status == 0
@@ -71,8 +71,8 @@ async def test_timeline_tells_a_conversation_that_continues_from_one_that_is_pau
     assert told[-4:] == ["paused", "continued", "archived", "restored"]
 
 
-async def test_question_to_a_paused_conversation_is_kept_and_says_how_it_goes_on(world: World) -> None:
-    """It waited for ever, and named a command of the chat."""
+async def test_question_to_a_paused_conversation_is_kept_and_says_how_to_continue(world: World) -> None:
+    """It used to wait forever, and named a command of the chat."""
     await world.hob("ask", "hello")
     assert "`hob sessions resume main` continues it" in (await world.hob("sessions", "pause", "main")).out
     kept = await world.hob("ask", "and now")

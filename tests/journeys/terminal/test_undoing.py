@@ -1,4 +1,4 @@
-"""What a turn did to files is shown and put back, by API, command and chat, whatever is killed meanwhile."""
+"""Changes of files are shown and undone by API, command and chat, also across kills."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.journeys.world import SHARED, Daemon, Shared, World, send, until
 
 
 def call(tool: str, **arguments: Any) -> str:
-    """What makes the model call it."""
+    """Return text that makes the model call the tool."""
     return f"CALL {tool} {json.dumps(arguments)}"
 
 
@@ -38,7 +38,7 @@ def work(world: World) -> Path:
 def files(world: World) -> Mapping[str, str]:
     found = {}
     for path in work(world).iterdir():
-        with suppress(FileNotFoundError):  # put back meanwhile
+        with suppress(FileNotFoundError):  # restored meanwhile
             if path.is_file():
                 found[path.name] = path.read_text()
     return found
@@ -51,7 +51,7 @@ def ended_undoings(world: World) -> int:
 
 
 @SHARED
-async def test_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(shared: Shared) -> None:
+async def test_api_shows_undoes_and_redoes_the_changes_of_a_turn(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     await said(daemon, call("write", path="a.md", content="one\n"))
     shown = await undo(daemon, session="api:main", preview=True)
@@ -69,7 +69,7 @@ async def test_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(sh
 
 
 @SHARED
-async def test_chat_is_told_which_files_changed_and_puts_them_back(shared: Shared) -> None:
+async def test_chat_names_changed_files_and_restores_them(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     await said(daemon, call("write", path="a.md", content="one\n"))
     told = await said(daemon, "/undo")
@@ -86,7 +86,7 @@ async def test_chat_is_told_which_files_changed_and_puts_them_back(shared: Share
 
 
 @SHARED
-async def test_later_change_stays_and_is_told(shared: Shared) -> None:
+async def test_later_change_is_kept_and_reported(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     await said(daemon, call("write", path="a.md", content="one\n"))
     (work(world) / "a.md").write_text("mine")
@@ -97,7 +97,7 @@ async def test_later_change_stays_and_is_told(shared: Shared) -> None:
     assert [each["status"] for each in events if each["kind"] == "system"][-1:] == ["kept"]
 
 
-async def test_command_works_with_a_daemon_and_without(world: World) -> None:
+async def test_undo_works_with_and_without_a_daemon(world: World) -> None:
     message = call("write", path="a.md", content="one\n")
     assert (await world.hob("ask", message)).status == 0
     shown = await world.hob("undo", "--preview")
@@ -112,7 +112,7 @@ async def test_command_works_with_a_daemon_and_without(world: World) -> None:
     assert (unknown.status, "no turn or message m_nobody" in unknown.err) == (1, True)
 
 
-async def test_undoing_that_was_killed_is_finished_at_the_next_start(world: World) -> None:
+async def test_killed_undo_is_finished_at_the_next_start(world: World) -> None:
     many = "".join(f"*** Add File: f{n}\n+{n}\n" for n in range(150))
     async with world.serve() as daemon:
         await said(daemon, call("apply_patch", patch=f"*** Begin Patch\n{many}*** End Patch"))
@@ -134,9 +134,7 @@ async def test_undoing_that_was_killed_is_finished_at_the_next_start(world: Worl
 
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("background", [True, False])
-async def test_command_dies_with_the_daemon_is_told_as_ended_and_its_changes_are_undone(
-    world: World, background: bool
-) -> None:
+async def test_command_killed_with_its_daemon_is_reported_and_can_be_undone(world: World, background: bool) -> None:
     mark = f"7{id(world)}"
     command = call("exec", command=f"echo x > made; sleep {mark}", background=background, timeout=1000)
     async with world.serve() as daemon:
@@ -162,7 +160,7 @@ async def test_command_dies_with_the_daemon_is_told_as_ended_and_its_changes_are
 
 
 def runs(mark: str) -> bool:
-    """Whether a process with this on its command line lives."""
+    """Whether a process with this text on its command line runs."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if mark.encode() in path.read_bytes().split(b"\0")[-2:][0]:

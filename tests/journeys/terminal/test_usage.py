@@ -1,4 +1,4 @@
-"""What was spent, on what, and what is left, as its owner sees it."""
+"""Spending and limits, as the owner sees them."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ def configure(world: World, text: str = CONFIG) -> None:
 
 
 @pytest.mark.parametrize("daemon", [False, True], ids=["alone", "attached"])
-async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon: bool) -> None:
+async def test_usage_shows_spending_and_what_is_left(world: World, daemon: bool) -> None:
     configure(world)
     assert (await world.hob("ask", "hello")).status == 0
     if daemon:
@@ -61,7 +61,7 @@ async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon:
     assert [limit["left_usd"] for limit in told["limits"]] == pytest.approx([9 - spent, 20 - spent])
 
 
-async def test_days_with_bars_on_a_terminal(world: World) -> None:
+async def test_usage_shows_bars_on_a_terminal(world: World) -> None:
     configure(world)
     await world.hob("ask", "hello")
     ours, theirs = pty.openpty()
@@ -78,7 +78,7 @@ async def test_days_with_bars_on_a_terminal(world: World) -> None:
     assert max(len(line) for line in shown.splitlines() if "\033" not in line) <= 100
 
 
-async def test_limit_of_one_model_stops_it_and_says_how_to_raise_it(world: World) -> None:
+async def test_limit_of_a_model_stops_it_and_says_how_to_raise_it(world: World) -> None:
     configure(world, CONFIG.replace("monthly = 20.0", "monthly = 0.01"))
     said = await world.hob("ask", "hello")
     assert said.status == 1
@@ -93,25 +93,25 @@ async def test_owner_is_told_once_that_most_of_a_limit_is_spent(world: World) ->
     configure(world)
     first = await world.hob("ask", "hello")
     spent = json.loads((await world.hob("usage", "--json")).out)["total"]["cost_usd"]
-    limit = spent + 50  # there is room for the worst case of the next answers
+    limit = spent + 50  # room for the worst case of the next answers
     configure(world, CONFIG.replace("daily = 9.0", f"daily = {limit}\nwarn_at = {spent / limit * 0.9}"))
     second, third = await world.hob("ask", "hi"), await world.hob("ask", "hi again")
     assert [("spending.daily" in said.err) for said in (first, second, third)] == [False, True, False]
 
 
-async def test_unknown_price_is_told(world: World) -> None:
+async def test_unknown_price_is_reported(world: World) -> None:
     configure(world, '[model.prices."fake-*"]\ninput = 1.0\n')
     await world.hob("ask", "hello")
     shown = (await world.hob("usage")).out
     assert "and 1 call of unknown price" in shown
 
 
-async def test_home_where_nothing_was_spent(world: World) -> None:
+async def test_usage_of_a_new_home_is_zero(world: World) -> None:
     assert (await world.hob("usage")).out == "Spent in 30 days: $0.00\n"
 
 
 @pytest.mark.parametrize("wrong", [("--days", "0"), ("--days", "99999"), ("--by", "weather")])
-async def test_wrong_question_is_refused(world: World, wrong: tuple[str, str]) -> None:
+async def test_usage_refuses_an_unknown_grouping(world: World, wrong: tuple[str, str]) -> None:
     said = await world.hob("usage", *wrong)
     assert said.status != 0
     assert said.out == ""

@@ -1,4 +1,4 @@
-"""Markdown that comes in pieces: whatever the pieces, what stands there in the end is the same."""
+"""Streamed Markdown: the result does not depend on how the text is divided."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def rendered(parts: Sequence[str], width: int, *, eager: bool = True) -> list[li
 @example(("a | b\n", "--|--\n", "1 | 2\n"))
 @example(("```\n", "a\n\n", "b\n", "```\n", "\n", "c"))
 @example(("[x]: http://a", ".example\n", "\n[x]\n"))
-def test_blocks_are_the_same_whatever_the_pieces(parts: tuple[str, ...]) -> None:
+def test_blocks_do_not_depend_on_the_pieces(parts: tuple[str, ...]) -> None:
     whole = blocks_of(["".join(parts)], eager=False)
     assert blocks_of(parts) == whole
     assert blocks_of("".join(parts)) == whole
@@ -71,13 +71,13 @@ def test_blocks_are_those_of_the_whole_text(text: str) -> None:
 
 
 @given(pieces(), st.integers(10, 90))
-def test_answer_looks_the_same_whatever_the_pieces(parts: tuple[str, ...], width: int) -> None:
+def test_rendered_answer_does_not_depend_on_the_pieces(parts: tuple[str, ...], width: int) -> None:
     assert rendered(parts, width) == rendered(["".join(parts)], width, eager=False)
 
 
 @given(TEXTS, st.integers(10, 90))
 @example("&#12;&#7;&#x9b;&#x202e; [l](<\x1b]8;;x>) `\x1b[c`", 40)
-def test_no_text_of_an_answer_can_steer_a_terminal(text: str, width: int) -> None:
+def test_no_answer_can_control_the_terminal(text: str, width: int) -> None:
     for lines in rendered([text], width):
         shown = text_of(lines).replace("\n", "")
         assert [char for char in shown if unicodedata.category(char) == "Cc"] == []
@@ -85,7 +85,7 @@ def test_no_text_of_an_answer_can_steer_a_terminal(text: str, width: int) -> Non
 
 
 @given(st.text(max_size=80), st.integers(4, 30))
-def test_line_behind_a_bar_stays_behind_it_and_loses_nothing(text: str, width: int) -> None:
+def test_line_behind_a_bar_stays_behind_it_and_is_complete(text: str, width: int) -> None:
     rows = [text_of([line]) for line in barred(text, "", width, "│ ", "┊ ")]
     assert rows[0].startswith("│ ")
     assert all(row.startswith("┊ ") for row in rows[1:])

@@ -1,4 +1,4 @@
-"""What is completed at the prompt of the chat."""
+"""Completion at the prompt of the chat."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_every_command_is_completed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "hello /", "/etc/ho", "/help\n/"])
-def test_other_texts_are_not(text: str) -> None:
+def test_other_texts_are_not_completed(text: str) -> None:
     assert completed(text) == []
 
 
@@ -41,7 +41,7 @@ def test_arguments_are_completed(text: str, found: list[str]) -> None:
     assert completed(text)[: len(found) or None] == found
 
 
-def test_models_sessions_and_tasks_are_completed_as_they_are_known() -> None:
+def test_known_models_sessions_and_tasks_are_completed() -> None:
     assert completed("/model clev", models=["openai/clever", "clever"]) == ["clever", "openai/clever"]
     assert completed("/session switch w", sessions=["work", "main"]) == ["work"]
     assert completed("/cancel m", tasks=["m_1"]) == ["m_1"]
@@ -52,7 +52,7 @@ def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
     assert completed(f"/attach {tmp_path}/no") == ["tes.txt"]
 
 
-def test_commands_are_told_in_the_owners_language() -> None:
+def test_command_descriptions_are_in_the_owners_language() -> None:
     told = dict(Names(language="de").commands())
     assert told["stop"] == "den laufenden Turn anhalten, oder alles"
     assert told["exit"] == "den Chat beenden"

@@ -1,4 +1,4 @@
-"""A call on the screen."""
+"""Tool calls on the screen."""
 
 import pytest
 
@@ -17,11 +17,11 @@ from hob.cli.chat.rendering.tool_calls import RunningCall, brief_arguments
         ('{"command": "\\u001b[2J"}', "·[2J"),
     ],
 )
-def test_arguments_are_one_line(arguments: str, shown: str) -> None:
+def test_call_arguments_are_shown_on_one_line(arguments: str, shown: str) -> None:
     assert brief_arguments(arguments) == shown
 
 
-def test_output_of_a_call_is_shown_at_its_end_and_what_is_hidden_is_counted() -> None:
+def test_call_shows_the_end_of_its_output_and_counts_hidden_lines() -> None:
     call = RunningCall("exec", '{"command": "seq 20"}')
     for n in range(20):
         call.write(f"{n}\n")
@@ -30,7 +30,7 @@ def test_output_of_a_call_is_shown_at_its_end_and_what_is_hidden_is_counted() ->
     assert rows[1:] == ["  … 12 more lines", *(f"  {n}" for n in range(12, 20))]
 
 
-def test_failed_call_tells_how_it_failed_and_nothing_of_it_steers_the_terminal() -> None:
+def test_failed_call_shows_its_outcome_without_control_characters() -> None:
     call = RunningCall("exec", "{}")
     call.write("\x1b[2Jx\r\n")
     rows = text_of(call.ended("timeout", 79, "en")).split("\n")
