@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hob.cli.activity.timeline import KIND_WORDS
 from hob.cli.conversation.questions import show_approval
 from hob.cli.dates_and_figures import age, number
-from hob.cli.output import line, print_table, printable, state, status_word
+from hob.cli.output import Cell, line, print_table, printable, state, status_word
 from hob.core.events.timeline import EventKind
 from hob.core.states import TurnState
 from hob.guard.approvals.question import Question
@@ -71,7 +71,7 @@ def test_difference_in_a_question_is_coloured_in_each_language(language: str) ->
 
 
 def test_table_aligns_columns_under_their_names(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [(("main", "bold"), "4", "hello"), ("a longer name", "12", "two\n  lines")]
+    rows: list[tuple[Cell, ...]] = [(("main", "bold"), "4", "hello"), ("a longer name", "12", "two\n  lines")]
 
     print_table(("conversation", "entries", "title"), rows, "nothing", right=(1,))
 
