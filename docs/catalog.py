@@ -50,9 +50,9 @@ OF_PACKAGES = {
         "Ask",
     },
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "NotReady", "ServiceFailed", "NotConfigured"},
-    "cli/onboarding": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
+    "cli/onboarding": {"translated", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {
-        "text_in",
+        "translated",
         "choose",
         "read",
         "read_secret",
@@ -69,11 +69,11 @@ TABLES |= {"OWNER_FACTS", "OTHERS_FACTS"}
 TEXTS = {"LABELS"}
 """Lists of messages."""
 NAMED = {"title", "told", "question", "advice"}
-"""Variables of the onboarding that hold what is said."""
+"""Variables of the onboarding that hold messages."""
 
 
 def messages() -> set[str | tuple[str, str]]:
-    """Every message that the code may say to a person; plural ones as pairs."""
+    """Return every message that the code may show to a person; plural ones as pairs."""
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {form for text in ACTS.values() for form in (text, f"it would {text}")}
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
@@ -98,7 +98,7 @@ def messages() -> set[str | tuple[str, str]]:
 
 
 def _errors(of: type[HobError] = HobError) -> Iterator[type[HobError]]:
-    """The errors of the system: what they say by themselves is their docstring."""
+    """Yield the error classes; their docstrings are their default messages."""
     yield of
     for each in of.__subclasses__():
         if each.__module__ == HobError.__module__:
@@ -107,7 +107,7 @@ def _errors(of: type[HobError] = HobError) -> Iterator[type[HobError]]:
 
 @cache
 def _help_pages() -> frozenset[str]:
-    """Every text of every `--help`."""
+    """Return every text of every `--help`."""
     found: set[str] = set()
 
     def seen(text: str) -> str:
@@ -128,7 +128,7 @@ def _help_pages() -> frozenset[str]:
 
 @cache
 def _constants() -> frozenset[str]:
-    """Every text in the code: a message may reach the person who reads it through a table or a variable."""
+    """Return every text in the code, as a message may reach its reader through a table or a variable."""
     return frozenset(
         node.value
         for path in SOURCE.rglob("*.py")
@@ -166,7 +166,7 @@ def _is_tool(decorator: ast.expr) -> bool:
 
 
 def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:
-    """The texts in an expression; with `words` those of several words alone."""
+    """Yield the texts in an expression; with `words`, only those of several words."""
     match node:
         case ast.Constant(value=str(text)) if (
             text.strip() and (" " in text or not words) and not text.startswith("hob ")
@@ -180,18 +180,18 @@ def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:
 
 
 def file_of(language: str, ending: str) -> Path:
-    """The catalog of a language: `po` is what translators write, `mo` what Hob reads."""
+    """Return the path of a language's catalog: translators write `po`, Hob reads `mo`."""
     return Path(CATALOG_FOLDER, language, "LC_MESSAGES", f"{DOMAIN}.{ending}")
 
 
 def load(language: str) -> Catalog:
-    """What is translated so far."""
+    """Load the translations of a language."""
     with file_of(language, "po").open("rb") as file:
         return read_po(file, locale=language)
 
 
 def renewed(language: str) -> Catalog:
-    """The catalog with exactly what the code says now."""
+    """Return the catalog with exactly the code's current messages."""
     known, fresh = load(language), Catalog(locale=language, project="Hob", fuzzy=False, charset="utf-8")
     said = messages() | {entry.id for entry in known if entry.id in _constants()}
     for message in sorted(said, key=str):
@@ -201,7 +201,7 @@ def renewed(language: str) -> Catalog:
 
 
 def written(catalog: Catalog) -> bytes:
-    """The catalog as a `.po` file, without times and programs, which would differ every day."""
+    """Return the catalog as a `.po` file, without times and tools, which would change every day."""
     into = io.BytesIO()
     write_po(into, catalog, width=110, omit_header=True, sort_output=False)
     head = [
@@ -217,16 +217,17 @@ def written(catalog: Catalog) -> bytes:
 
 
 def compiled(language: str) -> bytes:
-    """The `.mo` of what the `.po` says."""
+    """Return the `.mo` compiled from the `.po`."""
     into = io.BytesIO()
     catalog = load(language)
-    catalog.creation_date = catalog.revision_date = datetime(2026, 1, 1, tzinfo=UTC)  # else each day had its own file
+    # otherwise the file would change every day
+    catalog.creation_date = catalog.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
     write_mo(into, catalog)
     return into.getvalue()
 
 
 def main() -> None:
-    """Renew and compile every catalog; name what has no translation."""
+    """Renew and compile every catalog; print untranslated messages."""
     for language in LANGUAGES[1:]:
         fresh = renewed(language)
         file_of(language, "po").write_bytes(written(fresh))

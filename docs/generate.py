@@ -64,17 +64,17 @@ API_V1 = api_v1_of(SUBSYSTEMS)
 
 
 def openapi_file() -> str:
-    """The OpenAPI file, for whoever makes a client or a test from it."""
+    """Return the OpenAPI file, from which clients and tests are generated."""
     return json.dumps(openapi(ENDPOINTS), indent=1, ensure_ascii=False) + "\n"
 
 
 def openapi_v1_file() -> str:
-    """The same of the dashboard's API."""
+    """Return the OpenAPI file of the dashboard's API."""
     return json.dumps(openapi(API_V1, "http://127.0.0.1:18791"), indent=1, ensure_ascii=False) + "\n"
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name in `docs/reference/`."""
+    """Return every generated page by its file name in `docs/reference/`."""
     made: dict[str, Callable[[], str]] = {
         "settings.md": lambda: reference(SECTIONS),
         "commands.md": commands,
@@ -104,7 +104,7 @@ def _with_note(text: str) -> str:
 
 
 def commands() -> str:
-    """The command line and the slash commands."""
+    """Return the page of the command line and the slash commands."""
     lines = ["# Commands", "", "## `hob`", "", *fenced(overview())]
     for name, _text in COMMANDS:
         target = load_command(name)
@@ -144,7 +144,7 @@ def commands() -> str:
 
 
 def providers() -> str:
-    """The providers that are known, as a table."""
+    """Return the table of known providers."""
     lines = [
         "# Providers",
         "",
@@ -171,7 +171,7 @@ def providers() -> str:
 
 
 def state_machines() -> str:
-    """The tables of `hob.core.states` as diagrams."""
+    """Return the tables of `hob.core.states` as diagrams."""
     lines = ["# States", "", "A move that is not drawn never happens: the store refuses it.", ""]
     tables: tuple[tuple[type[StrEnum], Mapping[Any, frozenset[Any]]], ...] = (
         (states.InboxState, states.INBOX_MOVES),
@@ -201,7 +201,7 @@ def state_machines() -> str:
 
 
 def journalled_steps() -> str:
-    """The kinds of steps a turn's journal holds."""
+    """Return the kinds of steps in a turn's journal."""
     lines = [
         "# Steps",
         "",
@@ -216,7 +216,7 @@ def journalled_steps() -> str:
 
 
 def timeline() -> str:
-    """Event kinds, fields and the form in which machines get them."""
+    """Return event kinds, fields and their machine-readable form."""
     sample = TimelineEvent(
         EventId("e_7f3k9q2x0b1d4h"), TraceId("5d7af05d3bec94b84abfaba4544a469f"), SpanId("9c1d0f2e3b4a5968"), None,
         1_767_225_600.0, EventKind.INBOUND, "api", session=SessionKey("api:main"), sender_id="owner",
@@ -249,7 +249,7 @@ def timeline() -> str:
 
 
 def error_tree() -> str:
-    """Errors by who must act, what they are over HTTP, and the faults of models."""
+    """Return errors by who must act, their HTTP form, and the faults of models."""
     lines = [
         "# Errors",
         "",
@@ -315,7 +315,7 @@ def _samples() -> Iterator[errors.HobError]:
 
 
 def api() -> str:
-    """Routes, requests, answers and the event stream."""
+    """Return routes, requests, answers and the event stream."""
     lines = [
         "# API",
         "",
@@ -375,7 +375,7 @@ def api() -> str:
 
 
 def dashboard_api() -> str:
-    """The routes below `/api/v1`."""
+    """Return the routes below `/api/v1`."""
     lines = [
         "# Dashboard API",
         "",
@@ -401,7 +401,7 @@ def dashboard_api() -> str:
 
 
 def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
-    """The fields of an answer, and of the answers in it, where they were not shown yet."""
+    """Yield the fields of an answer, and of nested answers that were not shown yet."""
     if not is_typeddict(answer) or answer in shown:
         return
     shown.append(answer)
@@ -421,12 +421,12 @@ def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
 
 
 def _words(answer: Any) -> str:
-    """`ChatAnswer` as people write it."""
+    """Return a class name in words, without `Answer`: `ChatAnswer` as `Chat`."""
     return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1].lower()}", answer.__name__.removesuffix("Answer"))
 
 
 def _type_words(kind: Any) -> str:
-    """A type of an answer, as JSON knows it."""
+    """Return the JSON type of an answer's field."""
     plain = {str: "text", int: "number", float: "number", bool: "true or false", type(None): "null"}
     if get_origin(kind) in (list, Sequence):
         return f"list of {_type_words(get_args(kind)[0])}"
@@ -439,7 +439,7 @@ def _type_words(kind: Any) -> str:
 
 
 def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
-    """One route: what it is for, who may call it, what it takes, what it answers."""
+    """Yield a route: purpose, callers, parameters and answers."""
     scopes = () if endpoint.scope is None else (endpoint.scope, *endpoint.also)
     scope = f"scope {' or '.join(f'`{each.value}`' for each in scopes)}" if scopes else "everybody"
     yield f"### `{endpoint.method} {endpoint.path}`"
@@ -465,12 +465,12 @@ def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
 
 
 def _named(answer: Any) -> str:
-    """A link to the answer's table, if it has one."""
+    """Return a link to the answer's table, if it has one."""
     return f" with {_type_words(answer)}" if is_typeddict(answer) else ""
 
 
 def _told(field: Field) -> str:
-    """A field's meaning, with what bounds it and what holds without it."""
+    """Return a field's meaning, with its bounds and default."""
     bounds = field.bounds
     words = [bounds.doc]
     if bounds.unit:
@@ -503,7 +503,7 @@ def _results() -> Iterator[Result]:
 
 
 def hook_values() -> str:
-    """What a hook gets and what it may decide."""
+    """Return what hooks receive and may decide."""
     lines = ["# Hooks", "", *(inspect.getdoc(hooks) or "").splitlines(), "", "## What a hook gets"]
     for cls in get_args(hooks.HookEvent):
         lines += ["", f"### `{cls.__name__}`", "", doc(cls), "", *field_table(cls)]
@@ -516,7 +516,7 @@ def hook_values() -> str:
 
 
 def testing() -> str:
-    """The public twins and contract checks."""
+    """Return the public twins and contract checks."""
     package = importlib.import_module("hob.testing")
     lines = [
         "# Testing",
@@ -544,7 +544,7 @@ def testing() -> str:
 def _tree(cls: type[errors.HobError], depth: int) -> Iterator[str]:
     for info in pkgutil.walk_packages(hob.__path__, "hob."):
         if depth == 0 and not info.name.endswith("__main__"):
-            importlib.import_module(info.name)  # a class exists only once its module is loaded
+            importlib.import_module(info.name)  # a class exists only after its module was imported
     where = "" if cls.__module__ == errors.__name__ else f" (`{cls.__module__}`)"
     yield f"{'  ' * depth}- **{cls.__name__}**{where}: {doc(cls)}"
     for below in sorted(cls.__subclasses__(), key=lambda each: (each.__module__ != errors.__name__, _line(each))):
@@ -557,13 +557,13 @@ def _line(cls: type) -> tuple[str, int]:
 
 
 def _complete(table: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Raises KeyError for a name without a sentence and a sentence without a name."""
+    """Check that each name has a sentence and each sentence a name. Raises KeyError."""
     if wrong := set(table) ^ set(names):
         raise KeyError(f"docs/generate.py and the code differ about {', '.join(sorted(wrong))}")
 
 
 def filled(page: str) -> str:
-    """A page that people wrote, with what stands between its marks (`<!-- make docs: NAME -->`) written anew."""
+    """Return a handwritten page with the parts between its marks (`<!-- make docs: NAME -->`) generated."""
     written: dict[str, Callable[[], str]] = {"modes": modes_table, "rules": policy_rules}
 
     def write(found: re.Match[str]) -> str:
@@ -573,7 +573,7 @@ def filled(page: str) -> str:
 
 
 def modes_table() -> str:
-    """The table in Markdown, a column for each mode and level of autonomy."""
+    """Return a Markdown table with a column per mode and level of autonomy."""
     columns = [(mode, autonomy) for mode in Mode for autonomy in Autonomy]
     head = " | ".join(f"{mode}, {autonomy}" for mode, autonomy in columns)
     lines = [f"| what a call does | {head} |", f"|---{'|---' * len(columns)}|"]
@@ -584,14 +584,14 @@ def modes_table() -> str:
 
 
 def policy_rules() -> str:
-    """The rules of the policy by name."""
+    """Return the rules of the policy by name."""
     return "\n".join(
         ("| rule | what it says |", "|---|---|", *(f"| `{name}` | {cell(text)} |" for name, text in RULES.items()))
     )
 
 
 def main() -> None:
-    """Write the pages; tell which changed."""
+    """Write the pages; print those that changed."""
     HERE.mkdir(exist_ok=True)
     found = {HERE / name: text for name, text in pages().items()}
     found[OPENAPI] = openapi_file()

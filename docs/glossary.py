@@ -1,4 +1,4 @@
-"""The glossary: each term, where it lives in the code, and what it means in a sentence."""
+"""The glossary: each term, its place in the code, and its meaning in a sentence."""
 
 import importlib
 
@@ -86,7 +86,7 @@ TERMS: dict[str, tuple[str, str]] = {
 
 
 def page() -> str:
-    """The page, with a link to the file of each term. Raises where a term names nothing."""
+    """Return the page, with a link to each term's file. Raises if a term names nothing."""
     lines = ["# Glossary", "", "| term | meaning | in the code |", "|---|---|---|"]
     for term, (place, meaning) in TERMS.items():
         module, name = place.split(":")

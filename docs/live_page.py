@@ -1,4 +1,4 @@
-"""The page about `/ws`, from its tables."""
+"""The page about `/ws`, generated from its tables."""
 
 import inspect
 import json
@@ -24,7 +24,7 @@ def live(
     answer_table: Callable[[Any, list[Any]], Iterator[str]],
     words: Callable[[Any], str],
 ) -> str:
-    """The page; `told` is a field's meaning, `answer_table` the fields of an answer, `words` its name."""
+    """Return the page; `told` describes a field, `answer_table` an answer's fields, `words` names an answer."""
     lines = [
         "# WebSocket",
         "",
@@ -52,7 +52,7 @@ def live(
         "",
     ]
     shown = [UsageAnswer, ErrorBody, *(each.form for each in MESSAGES.values() if not _is_live(each.form))]
-    shown += [ApprovalAnswer, EventAnswer]  # the API's page has them
+    shown += [ApprovalAnswer, EventAnswer]  # these are on the API's page
     for message in MESSAGES.values():
         if message.form.__annotations__:
             lines += answer_table(message.form, shown)
@@ -123,12 +123,12 @@ _SAMPLES: dict[str, dict[str, Any]] = {
 
 
 def _is_live(answer: Any) -> bool:
-    """Whether it is a message of `/ws` alone, and no route's answer."""
+    """Whether the answer is a message of `/ws` and of no route."""
     return answer.__name__.endswith("Message")
 
 
 def _fields(answer: Any, words: Callable[[Any], str]) -> str:
-    """A link to its table, here or on the API's page."""
+    """Return a link to the answer's table, here or on the API's page."""
     if not answer.__annotations__:
         return ""
     page = "" if _is_live(answer) else "api.md"

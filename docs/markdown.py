@@ -1,4 +1,4 @@
-"""Pieces of Markdown about things in the code. Types and defaults are shown as the source has them."""
+"""Markdown for parts of the code. Types and defaults are shown as in the source."""
 
 import ast
 import dataclasses
@@ -13,7 +13,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def field_table(cls: type) -> list[str]:
-    """A dataclass's fields as a table."""
+    """Return a dataclass's fields as a table."""
     rows = ["| field | type | default |", "|---|---|---|"]
     for name, kind, default in _declared(cls):
         rows.append(f"| `{name}` | {cell(kind)} | {f'`{cell(default)}`' if default else ''} |")
@@ -21,7 +21,7 @@ def field_table(cls: type) -> list[str]:
 
 
 def _declared(cls: type) -> Iterator[tuple[str, str, str]]:
-    """Name, type and default of a dataclass's fields, as its source has them (the run time shows aliases resolved)."""
+    """Yield name, type and default of a dataclass's fields as in its source; at run time aliases are resolved."""
     for node in _source_of(cls).body:
         if isinstance(node, ast.AnnAssign):
             default = "" if node.value is None else ast.unparse(node.value)
@@ -29,10 +29,10 @@ def _declared(cls: type) -> Iterator[tuple[str, str, str]]:
 
 
 def answer_words(cls: Any) -> tuple[str, dict[str, str]]:
-    """What the docstring of an answer says of it, and in lines `field: words` of its fields; those of its bases too."""
+    """Split an answer's docstring into its description and its `field: words` lines, including base classes."""
     try:
         node = _source_of(cls)
-    except (OSError, TypeError):  # made by a call
+    except (OSError, TypeError):  # created by a call
         return inspect.getdoc(cls) or "", {}
     names, words, text, name = vars(sys.modules[cls.__module__]), dict[str, str](), list[str](), ""
     for base in node.bases if isinstance(node, ast.ClassDef) else ():
@@ -51,7 +51,7 @@ def answer_words(cls: Any) -> tuple[str, dict[str, str]]:
 
 
 def signature(name: str, thing: Any) -> str:
-    """How a class is made or a function called."""
+    """Return the signature of a class or function."""
     node = _source_of(thing)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         before = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
@@ -78,15 +78,15 @@ def _source_of(thing: Any) -> Definition:
 
 
 def doc(thing: Any) -> str:
-    """Its docstring on one line."""
+    """Return a docstring on one line."""
     return inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\n").replace("\n", " ").strip()
 
 
 def cell(text: str) -> str:
-    """Text that may stand in a table."""
+    """Return the text escaped for a table cell."""
     return text.replace("|", "\\|")
 
 
 def fenced(text: str, language: str = "text") -> list[str]:
-    """The text as a code block."""
+    """Return the text as a code block."""
     return [f"```{language}", *text.splitlines(), "```"]

@@ -1,4 +1,4 @@
-"""Which module does what: each module's first sentence, the settings it declares, the numbers that stand in it."""
+"""The list of modules: each one's first sentence, its settings and its numeric constants."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _PARTS = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.operator, ast.una
 
 
 def modules(sections: Mapping[str, type]) -> str:
-    """The page: a list per folder of `src/hob`."""
+    """Return the page: a list per folder of `src/hob`."""
     settings: dict[str, list[str]] = {}
     for name, section in sections.items():
         settings.setdefault(section.__module__, []).extend(dotted(path) for path, _ in walk({name: section}))
@@ -41,12 +41,12 @@ def modules(sections: Mapping[str, type]) -> str:
 
 
 def _place(file: Path) -> tuple[Path, bool, str]:
-    """Folders in order, a package's own sentence before its modules."""
+    """Sort key: folders in order, a package before its modules."""
     return file.parent, file.name != "__init__.py", file.name
 
 
 def _numbers(tree: ast.Module, text: str) -> Iterator[str]:
-    """Constants of a module that are numbers, as they are written there."""
+    """Yield the numeric constants of a module as written."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and _is_number(node.value):
             yield " ".join((ast.get_source_segment(text, node) or "").split())

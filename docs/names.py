@@ -47,7 +47,7 @@ _HEAD = "# Every name that is data. Written by `make names`; docs/names.py says 
 
 
 def names() -> str:
-    """The text of the file: a section per kind of name, a sorted line per name."""
+    """Return the file: a section per kind of name, one sorted line per name."""
     made: dict[str, Callable[[], Iterable[str]]] = {
         "settings": settings,
         "environment": environment,
@@ -72,11 +72,11 @@ def names() -> str:
     return _HEAD + "".join(parts)
 
 
-# What people write
+# Names that people write
 
 
 def settings() -> Iterator[str]:
-    """Keys, variables and choices, from the page that the settings write of themselves."""
+    """Yield keys, variables and choices, from the generated settings page."""
     section = ""
     for line in reference(SECTIONS).splitlines():
         if found := re.match(r"## `\[(\w+)]`", line):
@@ -89,24 +89,24 @@ def settings() -> Iterator[str]:
 
 
 def commands() -> Iterator[str]:
-    """Each command with its options, and the words that an argument may be."""
+    """Yield each command with its options, and the choices of its arguments."""
     for name, function in functions():
         yield name
         yield from (f"{name} {option}" for option in options_of(function))
 
 
 def environment() -> Iterator[str]:
-    """Variables that are read or set. A setting's own stands with it."""
+    """Yield variables that are read or set; a setting's variable is listed with the setting."""
     shape = re.compile(r"(HOB|OPENAI|ANTHROPIC|OPENCLAW|XDG|LC|NOTIFY|WATCHDOG)(_[A-Z0-9]+)+|[A-Z_]+_HOME")
     yield from filter(shape.fullmatch, _texts())
     yield from (name for each in PROVIDERS for name in (*each.keys, *each.urls) if name.isupper())
 
 
-# What is stored
+# Names that are stored
 
 
 def tables() -> Iterator[str]:
-    """Tables and their columns, as the migrations leave them."""
+    """Yield tables and columns after all migrations."""
     with closing(apsw.Connection(":memory:")) as database:
         for file in sorted(PACKAGE.rglob("migrations/*.sql")):
             database.execute(file.read_text("utf-8"))
@@ -118,13 +118,13 @@ def tables() -> Iterator[str]:
 
 
 def json_in_sql() -> Iterator[str]:
-    """Paths into JSON that statements look for."""
+    """Yield JSON paths in SQL statements."""
     for text in _texts():
         yield from (found[1] or found[2] for found in re.finditer(r"'(\$\.[\w.]+)'|->>? '(\w+)'", text))
 
 
 def json_keys() -> Iterator[str]:
-    """Keys that modules which read or write JSON name literally."""
+    """Yield literal keys in modules that read or write JSON."""
     key = re.compile(r"[a-z][a-z_]*")
     for nodes in _nodes():
         calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -147,10 +147,10 @@ def _keys(node: ast.AST) -> Iterator[str]:
 
 
 def enums() -> Iterator[str]:
-    """The values of every choice of words, each choice on a line; values with a space are texts, no names."""
+    """Yield the values of every enum, one enum per line; values with a space are texts, not names."""
     for info in pkgutil.walk_packages(hob.__path__, "hob."):
         if not info.name.endswith("__main__"):
-            importlib.import_module(info.name)  # a class exists only once its module is loaded
+            importlib.import_module(info.name)  # a class exists only after its module was imported
     for cls in StrEnum.__subclasses__():
         values = sorted(each.value for each in cls)
         if re.match(r"hob\.(?!testing)", cls.__module__) and not any(" " in value for value in values):
@@ -158,7 +158,7 @@ def enums() -> Iterator[str]:
 
 
 def moves() -> Iterator[str]:
-    """Which state may follow which."""
+    """Yield the allowed state transitions."""
     for table in vars(states).values():
         if isinstance(table, dict):
             for old, new in table.items():
@@ -167,14 +167,14 @@ def moves() -> Iterator[str]:
 
 
 def journalled_steps() -> Iterator[str]:
-    """Kinds and the paths of their fields, as a step with nothing left out is written."""
+    """Yield kinds of steps and their field paths, as written by a complete step."""
     for cls in get_args(steps.Step):
         step = _sample(cls)
         yield from (f"{steps.step_kind(step)} {path}" for path in _paths(json.loads(steps.dump_step(step))))
 
 
 def _sample(kind: Any) -> Any:
-    """A value of this type in which everything is given."""
+    """Return a value of this type with every field set."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return _sample(next(each for each in inner if each is not types.NoneType))
@@ -202,11 +202,11 @@ def _paths(value: Any, path: str = "") -> Iterator[str]:
             yield f"{path}: {type(value).__name__}"
 
 
-# What is sent
+# Names that are sent
 
 
 def routes() -> Iterator[str]:
-    """Routes, who may call them, what they take and answer, and their codes."""
+    """Yield routes, their callers, parameters, answers and codes."""
     yield from _routes(ENDPOINTS)
     yield from _routes(api_v1_of(SUBSYSTEMS))
 
@@ -242,7 +242,7 @@ def _operation(endpoint: Endpoint[Any], operation: Mapping[str, Any], schemas: M
 def _fields(
     schema: Mapping[str, Any], schemas: Mapping[str, Any], path: str = "", seen: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """A line for every field below; the names of the schemas are Python's and stay out."""
+    """Yield a line per nested field; names of schemas are internal and left out."""
     if ref := schema.get("$ref", ""):
         if ref in seen:
             yield f"{path}: as above"
@@ -265,7 +265,7 @@ def _fields(
 
 
 def _merged(lines: Iterable[str]) -> Iterator[str]:
-    """One line for what may be of several types."""
+    """Merge lines of a field that may have several types."""
     kinds: dict[str, list[str]] = {}
     for line in lines:
         path, _, kind = line.rpartition(": ")
@@ -274,7 +274,7 @@ def _merged(lines: Iterable[str]) -> Iterator[str]:
 
 
 def websocket() -> Iterator[str]:
-    """What is said over `/ws`, both ways, and how it closes."""
+    """Yield the messages of `/ws` in both directions, and its close codes."""
     for kind in KINDS:
         yield f"say {kind.name} {kind.scope.value if kind.scope else ''}".strip()
         for field in fields_of(kind.takes):
@@ -287,7 +287,7 @@ def websocket() -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    """Figures with their kinds, and the labels there are, wherever they are made."""
+    """Yield metrics with their kinds and labels, wherever they are created."""
     shape = re.compile(r"(hob|process)_[a-z_]+")
     for nodes in _nodes():
         found = []
@@ -302,7 +302,7 @@ def metrics() -> Iterator[str]:
 
 
 def tools() -> Iterator[str]:
-    """Tools with what they take and what the guard goes by."""
+    """Yield tools with their parameters and the guard's roles."""
     for spec in (spec for group in TOOL_GROUPS for spec in group.tools):
         tier = " ".join((f"tier {spec.tier}", spec.restart, *sorted(spec.effects)))
         yield f"{spec.name}: {tier}"
@@ -314,7 +314,7 @@ def tools() -> Iterator[str]:
 
 @cache
 def _nodes() -> tuple[tuple[ast.AST, ...], ...]:
-    """Each module's, of all but the twins and what other people's wires are called."""
+    """Return the syntax nodes of each module, except for twins and foreign wire formats."""
     files = (each for name in PACKAGE.iterdir() if name.name not in {"testing", "providers"} for each in _files(name))
     return tuple(tuple(ast.walk(ast.parse(file.read_text("utf-8")))) for file in files)
 
@@ -335,7 +335,7 @@ def _callee(call: ast.Call) -> str:
 
 
 def main() -> None:
-    """Write the file; say so if it changed."""
+    """Write the file; report a change."""
     text = names()
     if not FILE.exists() or FILE.read_text("utf-8") != text:
         FILE.write_text(text, "utf-8")

@@ -1,6 +1,6 @@
-"""The OpenAPI file: what the table of routes says, in the form that client generators and test tools read.
+"""The OpenAPI file, generated from the route table for client generators and test tools.
 
-Format: https://spec.openapis.org/oas/v3.1.1.html. Only what TCP reaches is in it.
+Format: https://spec.openapis.org/oas/v3.1.1.html. It contains only routes reachable over TCP.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ from hob.gateway.openai.answer_types import Completion, OpenAIFailed, ResponseAn
 from hob.gateway.routes.views import ChatAnswer
 
 _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
-"""What both ECMA's and Python's expressions can say of it; the rest of what no screen shows is refused as well."""
+"""The pattern that both ECMA and Python regular expressions support; other unprintable characters are refused too."""
 _TEXT = {"type": "string", "pattern": r"\S"}
 _SAID = {"message": _TEXT, "quoted": _TEXT, "attachments": {"type": "array", "minItems": 1}}
-"""One of these is what a message consists of."""
+"""A message has one of these."""
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _EVERYWHERE = (
     "invalid_request",
@@ -43,7 +43,7 @@ _WAITS: Mapping[Any, tuple[str, ...]] = {
     Completion: ("Location", "X-Hob-Approval"),
     ResponseAnswer: ("Location", "X-Hob-Approval"),
 }
-"""Headers of an answer that there is not yet."""
+"""Headers of a 202 answer."""
 _REASONS = {
     101: "The connection is a WebSocket now.",
     200: "Done.",
@@ -53,7 +53,7 @@ _REASONS = {
 
 
 def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:18790") -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
@@ -80,7 +80,7 @@ def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:
 
 
 def answers_here(endpoint: Endpoint[Any]) -> tuple[tuple[int, Any], ...]:
-    """The bodies of a route's answers by status: what its handler returns, else any object."""
+    """Return the bodies of a route's answers by status: its handler's return type, else any object."""
     declared = get_type_hints(endpoint.handler).get("return")
     for kind in (declared, *get_args(declared)):
         if get_origin(kind) is JsonResponse:
@@ -89,7 +89,7 @@ def answers_here(endpoint: Endpoint[Any]) -> tuple[tuple[int, Any], ...]:
 
 
 def codes_of(endpoint: Endpoint[Any]) -> dict[int, list[str]]:
-    """The codes of its failures by status."""
+    """Return the codes of a route's failures by status."""
     codes = {*_EVERYWHERE, *endpoint.errors}
     if endpoint.scope is not None:
         codes |= set(_OF_CALLERS)
@@ -146,7 +146,7 @@ def _of_query(endpoint: Endpoint[Any]) -> list[dict[str, Any]]:
 
 
 def _of_headers(endpoint: Endpoint[Any]) -> list[dict[str, Any]]:
-    # Accept is said by the kinds of answers
+    # Accept is implied by the content types of answers
     shown = [(name, text) for name, text in endpoint.headers if name.lower() != "accept"]
     key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]*[!-~][ -~]*$"}
     return [
@@ -184,7 +184,7 @@ def _of_dataclass(cls: Any, schemas: dict[str, Any], *, closed: bool = True) -> 
 
 
 def _or_null(field: Field, schema: dict[str, Any]) -> dict[str, Any]:
-    """In a body null stands for a field that is not given, so every field takes it that need not be."""
+    """In a body null means not given, so every optional field accepts it."""
     if field.required or not schema.keys() & {"type", "$ref"}:
         return schema
     if "enum" in schema:
@@ -275,7 +275,7 @@ def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""
         if status in endpoint.failures and failed is not Failed:
             told = f"{told} Or it was accepted, and has failed.".strip()
-        elif status in endpoint.failures:  # what a model's failure is told as is the same under every name
+        elif status in endpoint.failures:  # a model's failures have the same form under every name
             told = f"{told} Or it was accepted, has an `id`, and has failed.".strip()
             kinds = [_of_answer(ChatAnswer, schemas), *([schema] if codes else [])]
             schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]

@@ -1,4 +1,4 @@
-"""The reference of all settings, written from their declarations."""
+"""The reference of all settings, generated from their declarations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING
@@ -23,7 +23,7 @@ _NAMES: Mapping[Any, str] = {
 
 
 def reference(sections: Mapping[str, type]) -> str:
-    """Markdown: for every section a table of key, type, default, variable, bounds and meaning."""
+    """Return Markdown: for each section a table of key, type, default, variable, bounds and meaning."""
     return "\n".join(_lines(sections))
 
 
@@ -48,7 +48,7 @@ def _lines(sections: Mapping[str, type]) -> Iterator[str]:
 
 
 def _entries(key: str, setting: Setting) -> Iterator[str]:
-    """What the tables inside a table setting may hold."""
+    """Yield the keys of tables within a setting."""
     kind, _ = without_none(setting.kind)
     within = get_args(kind)[-1] if get_origin(kind) in (dict, list) else kind
     if is_section(within):
@@ -72,7 +72,7 @@ def _row(key: str, setting: Setting, variable: str) -> str:
 
 
 def type_name(kind: Any) -> str:
-    """The type in words a person understands."""
+    """Return the type in plain words."""
     kind, optional = without_none(kind)
     arguments = get_args(kind)
     if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):

@@ -1,4 +1,4 @@
-"""The page of the tools: each as the model and the guard have it."""
+"""The page of tools, as the model and the guard see them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from hob.tools.registry.groups import LOAD, grouped
 
 
 def tools() -> str:
-    """Every tool that Hob's own features declare."""
+    """Return every tool that Hob's own features declare."""
     specs = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
     registry = grouped(TOOL_GROUPS, [FunctionTools(*(FunctionTool(spec, _nothing) for spec in specs.values()))])
     shown = registry.specs()
@@ -71,7 +71,7 @@ def _announced(description: str) -> Iterator[str]:
 
 
 def _described(spec: ToolSpec) -> list[str]:
-    if spec.name == LOAD:  # the groups stand above
+    if spec.name == LOAD:  # the groups are listed above
         return [spec.description.partition(" Groups:")[0]]
     return spec.description.splitlines()
 
@@ -93,7 +93,7 @@ def _text(words: str) -> str:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A schema in few words."""
+    """Return a schema in a few words."""
     if choices := schema.get("enum"):
         return " or ".join(f"`{choice}`" for choice in choices)
     if parts := schema.get("anyOf"):

@@ -9,7 +9,7 @@ _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 
 def client_types(document: Mapping[str, Any]) -> str:
-    """A module: an interface for each schema, and what each route takes and answers."""
+    """Return a module with an interface for each schema and the types of each route."""
     lines = ["// Written by `make docs` from docs/openapi-v1.json.", "/* eslint-disable */", ""]
     for name, schema in document["components"]["schemas"].items():
         lines += [f"/** {schema.get('description', '').partition(chr(10))[0]} */", f"export interface {name} {{"]

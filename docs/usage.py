@@ -1,6 +1,6 @@
-"""How a command is used, from its function: the signature, and what is said of each parameter.
+"""Usage of commands, generated from their functions: signature and descriptions of parameters.
 
-That is said either in the docstring's list of parameters or in the parameter's own `cyclopts.Parameter`.
+Descriptions come from the docstring's list of parameters or from the parameter's own `cyclopts.Parameter`.
 """
 
 import inspect
@@ -17,7 +17,7 @@ _LIST = "Parameters\n----------\n"
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every command by its whole name, with the function that performs it."""
+    """Yield every command's function by its full name."""
     for name, _text in COMMANDS:
         target = load_command(name)
         if inspect.isfunction(target):
@@ -27,12 +27,12 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def inner_names(app: Any) -> list[str]:
-    """The commands of one that has several."""
+    """Return the subcommands of a group."""
     return sorted(name for name in app if not name.startswith("-"))
 
 
 def options_of(function: Callable[..., Any]) -> Iterator[str]:
-    """Its options, and with each argument the words that it may be where there are only some."""
+    """Yield a command's options, and the choices of its arguments."""
     kinds = get_type_hints(function, include_extras=True)
     for parameter in inspect.signature(function).parameters.values():
         kind = kinds.get(parameter.name)
@@ -46,7 +46,7 @@ def options_of(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def usage_of(name: str, function: Callable[..., Any]) -> list[str]:
-    """The command's line, what it does, and a table of its arguments and options."""
+    """Return a command's usage line, description, and table of arguments and options."""
     parameters = list(inspect.signature(function).parameters.values())
     kinds = get_type_hints(function, include_extras=True)
     text, _, listed = (inspect.getdoc(function) or "").partition(_LIST)
@@ -84,7 +84,7 @@ def _word(parameter: inspect.Parameter, kind: object) -> str:
 
 
 def _choices(kind: object) -> Iterator[str]:
-    """The words that may be given, where there are only some."""
+    """Yield the choices of a parameter, if it has any."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         yield from (each.name.lower().replace("_", "-") for each in kind)
     elif get_origin(kind) is Literal:
@@ -95,13 +95,13 @@ def _choices(kind: object) -> Iterator[str]:
 
 
 def _told(kind: object) -> str:
-    """What the parameter's own annotation says about it."""
+    """Return the description in the parameter's annotation."""
     notes = (each for each in get_args(kind) if isinstance(each, Parameter))
     return next((each.help for each in notes if each.help), "")
 
 
 def _meanings(listed: str) -> dict[str, str]:
-    """What the docstring says about each parameter."""
+    """Return the descriptions in the docstring's list of parameters."""
     found: dict[str, str] = {}
     name = ""
     for line in listed.splitlines():

@@ -1,4 +1,4 @@
-"""What the code has no docstring for: one sentence for each name that machines see."""
+"""Sentences for machine-visible names that have no docstring."""
 
 from collections.abc import Mapping
 

@@ -42,18 +42,18 @@ class DaemonRequest:
 
 
 def sent(body: dict[str, Any]) -> DaemonRequest:
-    """Send a message and yield its events."""
+    """Return a request that sends a message and yields its events."""
     key = f"ask-{os.urandom(12).hex()}"
     return DaemonRequest(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
 
 
 def resumed(id: str) -> DaemonRequest:
-    """Yield the remaining events of an earlier message."""
+    """Return a request for the remaining events of an earlier message."""
     return DaemonRequest(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
 
 
 def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
-    """Answer a request for approval and yield the events of the turn that waited."""
+    """Return a request that answers an approval and yields the events of the turn that waited."""
 
     def there(path: Path) -> Generator[ClientEvent, None, None]:
         body = {"allowed": allowed, "scope": scope}

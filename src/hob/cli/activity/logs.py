@@ -81,7 +81,7 @@ class _Tail:
         self._rest = b""
 
     def lines(self) -> Iterator[str]:
-        """Return the lines appended since the last call."""
+        """Yield the lines appended since the last call."""
         yield from self._rest_of_file()
         try:
             now = self._path.stat().st_ino

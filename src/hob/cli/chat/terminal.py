@@ -304,7 +304,7 @@ class TerminalChat:
         return self._mask(text)
 
     def _restore_input(self, text: str) -> None:
-        """Return unsent text to the prompt."""
+        """Put unsent text back into the prompt."""
         if self._asked is None and not self.buffer.text:
             self.buffer.insert_text(text)
 

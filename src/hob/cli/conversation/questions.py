@@ -39,7 +39,7 @@ def show_approval(approval: Mapping[str, Any], on: TextIO, language: str = "") -
 
 
 def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
-    """Return the lines of a request in this language, each with its colour; requests of older versions as they were
+    """Yield the lines of a request in this language, each with its colour; requests of older versions as they were
     asked.
     """
     if values := approval.get("question"):

@@ -10,12 +10,12 @@ def lead_in() -> int:
     if socket_of(find_home(process_environment())).exists() or _has_model():
         return 0
     from hob.app.settings.sections import read_config
-    from hob.cli.onboarding.language import text_in
     from hob.cli.onboarding.preferences import spoken_language
     from hob.cli.setup.onboard import onboard  # it loads much that a chat never needs
+    from hob.core.translation.language import translated
 
     language = spoken_language(read_config())
-    print(text_in("Hello. Hob needs a model, and none is connected yet.", language))
+    print(translated("Hello. Hob needs a model, and none is connected yet.", language))
     status = onboard()
     print()
     return 130 if status == 130 else 0

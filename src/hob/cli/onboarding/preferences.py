@@ -11,6 +11,7 @@ from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.app.trust.audit import audit_action
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
+from hob.cli.translating import terminal_language
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -28,9 +29,7 @@ def spoken_language(config: Config) -> str:
     """Return the configured language, else the terminal's."""
     if str(config.origin("agent.language").layer) != "default":
         return config[AgentSettings].language
-    environ = process_environment()
-    spoken = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    return "de" if spoken.startswith("de") else "en"
+    return terminal_language()
 
 
 def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:

@@ -5,10 +5,9 @@ import sys
 from collections.abc import Sequence
 from getpass import getpass
 
-from hob.cli.onboarding.language import text_in
 from hob.cli.output import line, paint, printable
 from hob.config.environment import process_environment
-from hob.core.translation.language import translatable
+from hob.core.translation.language import translatable, translated
 
 _WIDEST = 100
 
@@ -42,7 +41,7 @@ class TerminalPrompts:
         print(paint(printable(self._say(text)), colour), flush=True)
 
     def _say(self, text: str) -> str:
-        return text_in(text, self._language)
+        return translated(text, self._language)
 
     def _choose_by_number(self, question: str, options: Sequence[tuple[str, str]], default: str) -> str:
         print(question)

@@ -1,7 +1,6 @@
 """`hob import`: import another assistant's data."""
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
@@ -10,14 +9,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
-from hob.app.home import socket_of
 from hob.app.imports.assistants import find_assistant, find_here
 from hob.app.imports.contents import Assistant
 from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.run import carry_out, look_closer, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json
+from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import NotFound
@@ -104,7 +102,8 @@ def import_(
                 return 1
             plan = carry_out(plan, home, told)
             progress.end()
-            _reload(home, plan, as_json=json)
+            if any(item.status is ItemStatus.DONE for item in plan.of(ItemKind.SETTING, ItemKind.SECRET)):
+                notify_daemon(home, quiet=json)
     if json:
         print_json({"dry_run": only_look, **plan.as_json()})
     else:
@@ -142,21 +141,6 @@ def _usual_place(chosen: Assistant) -> Path:
             id=chosen.id,
         )
     )
-
-
-def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
-    """Make a running Hob apply the new settings."""
-    if not any(item.status is ItemStatus.DONE for item in plan.of(ItemKind.SETTING, ItemKind.SECRET)):
-        return
-    try:
-        problem = call(socket_of(home), "POST", "/reload", timeout=30).body.get("problem")
-    except (NotRunning, ConnectionLost):
-        return
-    if problem:
-        told = _("hob: the running daemon keeps its former settings: {problem}")
-        print(told.format(problem=problem), file=sys.stderr)
-    elif not as_json:
-        print(_("The running daemon has read settings and secrets again."))
 
 
 def _show_plan(plan: ImportPlan) -> None:

@@ -277,7 +277,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
 
 
 def _paths_outside_sandbox(server: McpServer) -> Iterator[str]:
-    """Return paths in the command that lie outside the folders its program sees."""
+    """Yield paths in the command that lie outside the folders its program sees."""
     shown = [Path(each).expanduser().resolve() for each in ("/usr", "/opt", *server.read, *server.write)]
     for word in server.command[1:]:
         path = Path(word)
@@ -390,7 +390,7 @@ def _one_line(text: str) -> str:
 
 
 def _effect_words(effects: Sequence[str]) -> Iterator[str]:
-    """Return effects in words; `writes` is implied by what cannot be undone."""
+    """Yield effects in words; `writes` is implied by what cannot be undone."""
     if set(effects) >= ALL_EFFECTS:
         yield _("anything; Hob cannot tell, so it asks you")
         return

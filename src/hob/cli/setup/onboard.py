@@ -12,7 +12,6 @@ from hob.app.imports.assistants import find_here
 from hob.app.imports.contents import Assistant
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, detect_models
-from hob.cli.onboarding.language import text_in
 from hob.cli.onboarding.preferences import spoken_language
 from hob.cli.onboarding.prompts import TerminalPrompts, is_there
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus
@@ -20,7 +19,7 @@ from hob.cli.onboarding.steps import set_up
 from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.translation.language import translatable
+from hob.core.translation.language import translatable, translated
 from hob.tools.web.settings import SearchName
 
 _Search = Literal["none", SearchName, ""]
@@ -108,7 +107,7 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
     def look() -> tuple[DetectedModel, ...]:
         nonlocal found
         if not as_json:
-            print(paint(text_in("Looking at what is here ...", language), "dim"), flush=True)
+            print(paint(translated("Looking at what is here ...", language), "dim"), flush=True)
         found = detect_models(read_config())
         if not as_json:
             _show_found(language, found)
@@ -121,7 +120,7 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
         return 2
     except (EOFError, KeyboardInterrupt):
         print(
-            f"\n{text_in('Setup cancelled. What is done is saved; run `hob onboard` to continue.', language)}",
+            f"\n{translated('Setup cancelled. What is done is saved; run `hob onboard` to continue.', language)}",
             file=sys.stderr,
         )
         return 130
@@ -134,7 +133,7 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
         here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
         for each, folder in _find_assistants():
             other = translatable(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
-            print(f"  {text_in(other, language)}")
+            print(f"  {translated(other, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
 
@@ -156,18 +155,18 @@ def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
     for each in found:
         room = max(20, width_of_screen() - 21)
         mark = paint("✗", "red") if each.refused else paint("✓", "green")
-        print(f"  {mark} {text_in(each.title, language):<16} {line(text_in(each.line, language), room)}")
+        print(f"  {mark} {translated(each.title, language):<16} {line(translated(each.line, language), room)}")
     if not found:
-        print(f"  {text_in('No key in the environment, no server that runs here, no CLI.', language)}")
+        print(f"  {translated('No key in the environment, no server that runs here, no CLI.', language)}")
     print()
 
 
 def _show(language: str, outcome: SetupOutcome) -> None:
     mark, colour = _MARKS[outcome.status]
-    step = text_in(outcome.step, language)
-    print(f"{paint(mark, colour)} {step:<10} {line(text_in(outcome.told, language), 200)}", flush=True)
+    step = translated(outcome.step, language)
+    print(f"{paint(mark, colour)} {step:<10} {line(translated(outcome.told, language), 200)}", flush=True)
     if outcome.next and outcome.status is not StepStatus.KEPT:
-        advice = text_in(translatable("next: {step}", step=outcome.next), language)
+        advice = translated(translatable("next: {step}", step=outcome.next), language)
         print(paint(f"  {'':<10} {line(advice, 200)}", "dim"), flush=True)
 
 
@@ -175,7 +174,9 @@ def _show_end(language: str, home: Path, *, ok: bool) -> None:
     well = translatable("Settings: {file}. `hob` starts the chat.", file=str(home / "config.toml"))
     print()
     print(
-        text_in(well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language)
+        translated(
+            well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language
+        )
     )
 
 

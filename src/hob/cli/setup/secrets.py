@@ -189,8 +189,8 @@ def _read(key: str) -> str:
     return value
 
 
-def notify_daemon(home: Path, *, must: bool = False) -> int:
-    """Make a running Hob read settings and secrets again; return an exit status."""
+def notify_daemon(home: Path, *, must: bool = False, quiet: bool = False) -> int:
+    """Make a running Hob read settings and secrets again; return an exit status. `quiet` prints problems only."""
     try:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)
     except (NotRunning, ConnectionLost):
@@ -198,13 +198,11 @@ def notify_daemon(home: Path, *, must: bool = False) -> int:
             print(_("Hob is not running; it reads them when it starts."), file=sys.stderr)
         return 0
     if problem := answer.body.get("problem"):
-        print(
-            _("hob: the settings are wrong, so the running Hob keeps the former ones: {problem}").format(
-                problem=problem
-            ),
-            file=sys.stderr,
-        )
+        told = _("hob: invalid settings; the running daemon keeps its former ones: {problem}")
+        print(told.format(problem=problem), file=sys.stderr)
         return 2
+    if quiet:
+        return 0
     print(_("The running daemon has read settings and secrets again."))
     for waiting in answer.body.get("waiting", ()):
         print(paint(_("{key} applies from the next start on").format(key=waiting), "yellow"))

@@ -57,7 +57,7 @@ class Names:
         return self._fixed.get(words, ())
 
     def commands(self) -> Iterable[tuple[str, str]]:
-        """Return every command with its description."""
+        """Yield every command with its description."""
         for command in SLASH_COMMANDS:
             yield command.name, translate(command.text, self.language)
         for name, sentence in OWN.items():
