@@ -164,7 +164,7 @@ def other_letters(german: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     into.parent.mkdir(parents=True)
     with into.open("wb") as file:
         write_mo(file, catalog)
-    monkeypatch.setattr(language, "CATALOGS", str(tmp_path))
+    monkeypatch.setattr(language, "CATALOG_FOLDER", str(tmp_path))
     language._catalog.cache_clear()
     yield
     language._catalog.cache_clear()
