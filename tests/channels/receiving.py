@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real server that keeps what it was told and answers what the test says."""
+"""A webhook receiver: a real server that records requests and gives scripted answers."""
 
 import asyncio
 import base64
@@ -21,12 +21,12 @@ HANG = "hang"
 
 
 DRIP = "drip"
-"""An answer that comes byte by byte for ever."""
+"""An endless answer, byte by byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One request."""
+    """A request."""
 
     line: str
     headers: dict[str, str]
@@ -42,7 +42,7 @@ class Told:
 
     @property
     def proven(self) -> bool:
-        """Whether it is signed as Standard Webhooks says, computed from the standard's text."""
+        """Verify the signature as Standard Webhooks defines it, independently of Hob's code."""
         text = b".".join([self.id.encode(), self.headers["webhook-timestamp"].encode(), self.body])
         made = base64.b64encode(hmac.digest(base64.b64decode(KEY), text, "sha256")).decode()
         return self.headers["webhook-signature"] == f"v1,{made}"
@@ -50,7 +50,7 @@ class Told:
 
 @dataclass(slots=True)
 class Receiver:
-    """`answers` are given in turn (a status line's rest and headers), then 204 for ever."""
+    """The receiver: gives `answers` (status lines with headers) in turn, then 204."""
 
     url: str = ""
     told: list[Told] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Receiver:
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def until(self, count: int, seconds: float = 15) -> list[Told]:
-        """Wait for so many requests."""
+        """Wait until this many requests arrived."""
         async with asyncio.timeout(seconds):
             while len(self.told) < count:
                 self.came.clear()
@@ -73,7 +73,7 @@ class Receiver:
         self.told.append(Told(line, headers, body))
         self.came.set()
         if answer == HANG:
-            await reader.read()  # until the other side is gone
+            await reader.read()  # until the sender hangs up
             return
         if answer == DRIP:
             writer.write(b"HTTP/1.1 200 OK\r\nx-long: ")
@@ -89,7 +89,7 @@ class Receiver:
 
 @asynccontextmanager
 async def receiving(*answers: str) -> AsyncIterator[Receiver]:
-    """A receiver on loopback."""
+    """Run a receiver on loopback."""
     receiver = Receiver(answers=list(answers))
     async with listening(receiver.serve) as address:
         receiver.url = f"{address}/hook?x=1"

@@ -1,4 +1,4 @@
-"""Webhooks that go out: what is sent, and where it never goes."""
+"""Outgoing webhooks: what is sent, and where it is never sent."""
 
 import asyncio
 import json
@@ -163,7 +163,7 @@ async def test_private_addresses_are_not_called_unless_allowed(host: str) -> Non
 
 
 async def test_temporarily_local_name_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A portal that wants a password answers every name with its own address."""
+    """A captive portal resolves every name to its own address."""
 
     async def getaddrinfo(host: str, port: int, **_: object) -> object:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1", port))]
@@ -175,7 +175,7 @@ async def test_temporarily_local_name_is_retried(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_name_is_checked_once_and_called_at_the_checked_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The resolver's answer is the adversary's: public first, then private."""
+    """A hostile resolver: public first, then private."""
     answers = [["93.184.215.14", "10.0.0.1"], ["93.184.215.14"]]
 
     async def getaddrinfo(host: str, port: int, **_: object) -> object:

@@ -1,4 +1,4 @@
-"""Every toolset keeps the contract, and the contract finds those that do not."""
+"""Every toolset keeps the contract, and the contract finds violations."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Calls as the driver makes them."""
+"""Tool calls as the driver makes them."""
 
 import json
 from typing import Any

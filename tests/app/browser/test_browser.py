@@ -1,4 +1,4 @@
-"""The browser in an open Hob: offered in a line, started by a call, told of, closed."""
+"""The browser in an open Hob: offered, started by a call, shown in status, closed."""
 
 import os
 import sys
@@ -103,7 +103,7 @@ def test_doctor_reports_missing_chromium(tmp_path: Path) -> None:
 
 
 def told(root: Path, **more: str) -> list[str]:
-    """The titles and advice of what the check finds."""
+    """Return the titles and advice of the check's findings."""
     home = root / "examined"
     if not home.exists():
         make_home(home)

@@ -1,4 +1,4 @@
-"""Without the extra there is nothing to try."""
+"""Skip these tests without the extra."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""MCP servers of a home: their tools in turns, what they ask the owner, and what is told of them."""
+"""MCP servers of a home: tools in turns, questions to the owner, status."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from tests.bus.bench import until
 from tests.stand_ins import stand_ins
 from tests.tools.mcp.reaching import accept, connected, ours
 
-pytestmark = pytest.mark.slow  # a program in the sandbox for each
+pytestmark = pytest.mark.slow  # each test starts a sandboxed program
 
 
 def configured(home: Path, sampling: int = 0) -> Config:
@@ -65,13 +65,13 @@ async def said(app: App, text: str) -> dict[str, Any]:
     inbound = owners_inbound({"message": text}, None, app.api.clock)
     async with aclosing(follow(app.api, inbound, 60)) as events:
         async for event in events:
-            if event.name in ("question", "result", "error"):  # what follows a question would be waited for
+            if event.name in ("question", "result", "error"):  # events after a question would never come
                 return event.data
     raise AssertionError("nothing came of it")
 
 
 async def question(app: App) -> str:
-    """What the turn that waits for an answer in words has asked."""
+    """Return the question of the waiting turn."""
     async with asyncio.timeout(20):
         while not (found := await app.store.turns.parked((WaitsFor.ANSWER,))):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
@@ -163,7 +163,7 @@ async def until_page(app: App) -> None:
 
 
 async def shown_oven(app: App) -> CanvasPage:
-    """The app's page, which the owner has let run."""
+    """Show the app's page with scripts allowed."""
     asked = await said(app, "how hot is it?")
     await said(app, f"approve:{asked['approvals'][0]}")
     await until_page(app)

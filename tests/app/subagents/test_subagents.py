@@ -1,4 +1,4 @@
-"""Sub-agents: begun, awaited, reported, ended; a tree of twelve survives being killed."""
+"""Sub-agents: started, awaited, reported, ended; a tree of twelve survives kills."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ from tests.stand_ins import stand_ins
 ROOT = SessionKey("api:main")
 OPEN = ("load_tools", '{"names": ["agents"]}')
 HELD = {"HOB_BUS_SELF_MADE_PER_HOUR": "0"}
-"""Sub-agents are never begun."""
+"""Sub-agents are never started."""
 TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2"}
 
 
@@ -62,7 +62,7 @@ def spawn(task: str, **more: Any) -> tuple[str, str]:
 
 
 def asks(request: ModelRequest, *named: tuple[str, str]) -> ModelReply:
-    """Calls whose ids are used once, as wires see to."""
+    """Request calls with fresh ids, as providers do."""
     place = len(request.messages)
     made = tuple(ToolCall(CallId(f"c{place}_{n}"), name, arguments) for n, (name, arguments) in enumerate(named))
     return ModelReply("", made, stop=StopReason.TOOLS, usage=Usage(10, 5))
@@ -89,7 +89,7 @@ def in_child(request: ModelRequest) -> bool:
 
 
 def asks_two(request: ModelRequest) -> str | ModelReply:
-    """Two sub-agents, and what they found."""
+    """Spawn two sub-agents and report their findings."""
     if in_child(request):
         return "found " + task_of(request)[-1]
     script: list[ModelReply] = [
@@ -153,7 +153,7 @@ async def test_sub_agent_cost_and_trust_are_joined_to_the_parent(tmp_path: Path)
 
 
 def reports(request: ModelRequest) -> str | ModelReply:
-    """One sub-agent that is not waited for."""
+    """Spawn one sub-agent without waiting."""
     if in_child(request):
         return "the answer is 42"
     last = request.messages[-1].text
@@ -236,7 +236,7 @@ async def test_sub_agents_beyond_the_limit_are_refused(tmp_path: Path) -> None:
 
 
 def idle(request: ModelRequest) -> str | ModelReply:
-    """A sub-agent that is never begun: killed at first, then waited for."""
+    """Spawn a sub-agent that never starts, kill it, then wait."""
     names = made(request)
     if "subagents" not in names:
         kill = "subagents", '{"action": "kill", "target": "one"}'
@@ -281,11 +281,11 @@ async def test_sub_agents_ended_by_stop_all_are_not_reported_after_resume(tmp_pa
         assert not reported
 
 
-# A tree of twelve
+# a tree of twelve
 
 
 def tree(request: ModelRequest) -> str | ModelReply:
-    """Three sub-agents, each with three of its own; stateless, so that it goes on after a restart."""
+    """Three sub-agents with three of their own each; stateless, so it survives restarts."""
     first = opening(request)
     if "leaf" in first:
         return ModelReply(f"<{first[first.index('leaf') :].split()[0]}>", usage=Usage(7, 3))
@@ -306,7 +306,7 @@ LEAVES = " ".join(sorted(f"<leaf{branch}{n}>" for branch in range(3) for n in ra
 
 
 async def grow(home: Path, *, first: bool) -> None:
-    """Say it if nobody has, and tell on stdout of each request; ends when the answer is there."""
+    """Start the tree if needed, print each request, and end with the answer."""
 
     def think(request: ModelRequest) -> str | ModelReply:
         print("asked", flush=True)
@@ -335,7 +335,7 @@ async def test_tree_of_twelve_delivers_every_result_once_despite_random_kills(
 
 
 async def killed(home: Path, after: int, pause: float) -> bool:
-    """Let it grow until so many requests were made, then kill it; True where it had its answer before."""
+    """Grow the tree for so many requests, then kill it; True if it finished first."""
     begin = f"asyncio.run(grow(pathlib.Path({str(home)!r}), first=True))"
     code = f"import asyncio, pathlib; from {__name__} import grow; {begin}"
     root = str(Path(__file__).parents[3])
@@ -484,7 +484,7 @@ async def test_sub_agent_approvals_are_asked_in_the_parents_chat(tmp_path: Path)
 
 @pytest.mark.parametrize("seconds", [0, 5])
 async def test_reply_loop_between_two_sessions_ends(tmp_path: Path, seconds: int) -> None:
-    """Each sends the other a message whenever it gets one."""
+    """Each session sends the other a message whenever it gets one."""
     told: list[str] = []
 
     def think(request: ModelRequest) -> str | ModelReply:

@@ -1,4 +1,4 @@
-"""What a command changed and others obey later is told to the owner, whatever the model says."""
+"""Changes by a command that other programs will execute are reported to the owner, whatever the model says."""
 
 import json
 from pathlib import Path

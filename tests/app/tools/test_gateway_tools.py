@@ -1,4 +1,4 @@
-"""`gateway` and `gateway_set`, through the whole of Hob."""
+"""The tools `gateway` and `gateway_set` in a complete Hob."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def change(name: str, value: str) -> ModelReply:
 
 
 async def asked(home: Path, text: str, *script: Line, sender: str = ME, allow: bool = False, **environ: Any) -> Visited:
-    """What became of a message; where a question comes first, it is allowed if so wished."""
+    """Return the outcome of a message; a question is allowed first if requested."""
     async with visited(home, OPEN, *script, "Done.", **environ) as hob:
         await hob.knows()
         await hob.comes(text, sender)

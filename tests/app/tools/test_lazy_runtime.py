@@ -1,4 +1,4 @@
-"""The tools as an open Hob has them."""
+"""The tools of an open Hob."""
 
 import json
 import os
@@ -96,7 +96,7 @@ async def test_opening_a_group_does_not_load_the_runtime(tool_runtime: LazyToolR
 
 
 def test_browser_saves_a_file_in_a_new_home(tmp_path: Path) -> None:
-    """A page as PDF, a download: `write_new` at these roots."""
+    """Covers PDFs and downloads: `write_new` below these roots."""
     config = load_config(SECTIONS, home=tmp_path / "home", environ={"HOB_WORKSPACE_PATH": str(tmp_path / "workspace")})
     write_new(file_roots(config), "page.pdf", b"%PDF-")
     assert (config[WorkspaceSettings].work / "page.pdf").read_bytes() == b"%PDF-"

@@ -1,4 +1,4 @@
-"""The tool `message` and buttons of questions, through the whole of Hob."""
+"""The tool `message`, and buttons of questions, in a complete Hob."""
 
 import json
 from contextlib import AbstractAsyncContextManager
@@ -16,7 +16,7 @@ OPEN = calls(("load_tools", '{"names": ["messages"]}'))
 
 
 def trusting(home: Path, *script: Line) -> AbstractAsyncContextManager[Visited]:
-    """A Hob that asks for nothing which its owner wrote themselves."""
+    """A Hob that needs no approval for what its owner wrote."""
     return visited(home, *script, HOB_POLICY_MODE="full", HOB_POLICY_AUTONOMY="autonomous")
 
 
@@ -25,7 +25,7 @@ def message(**arguments: Any) -> ModelReply:
 
 
 async def ask(hob: Visited, text: str) -> str:
-    """The reply to the owner, who writes on Telegram."""
+    """Return the reply to the owner, who writes on Telegram."""
     await hob.comes(text, ME)
 
     def replies() -> list[str]:
@@ -58,7 +58,7 @@ async def test_name_in_the_owners_words_needs_no_approval_and_another_does(tmp_p
 
 async def test_ambiguous_name_is_refused(tmp_path: Path) -> None:
     send = message(action="send", to="Anna", channel="telegram", text="I am late.")
-    for making in (visited, trusting):  # also where it would be asked about, since an approval brings it no nearer
+    for making in (visited, trusting):  # in both modes: approval cannot deliver the message either
         async with making(tmp_path / making.__name__, OPEN, send, "Which one?") as hob:
             await hob.knows()
             await hob.app.api.people.link(f"telegram:{EVE}", "other", "anna")

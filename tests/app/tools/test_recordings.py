@@ -1,4 +1,4 @@
-"""Voice messages, written down by a real server before the model is asked, each once."""
+"""Voice messages are transcribed once by a real server before the model is asked."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ SAID = "Remind me to buy milk"
 
 @asynccontextmanager
 async def listening(home: Path, *script: Line, transcription: str = "server/whisper") -> AsyncIterator[Visited]:
-    """A Hob whose models of other kinds are those of a server."""
+    """A Hob whose speech and vision models are on a test server."""
     async with ModelServer() as server:
         models = visited(home, *script, HOB_MODEL_BASE_URL=server.url, HOB_MODEL_TRANSCRIPTION=transcription)
         async with models as hob:
@@ -28,7 +28,7 @@ async def listening(home: Path, *script: Line, transcription: str = "server/whis
 
 
 async def speak(hob: Visited, said: str = SAID, *, voice: bool = True) -> Attachment:
-    """A message without words, and a recording beside it; answered."""
+    """Send a message without text but with a recording, and wait for the answer."""
     before, made = len(hob.sent(ME)), await spoken(hob, said, voice=voice)
     await hob.channels["telegram"].receive(made)
     await until(lambda: len(hob.sent(ME)) > before)
@@ -42,7 +42,7 @@ async def spoken(hob: Visited, said: str = SAID, *, voice: bool = True) -> Inbou
 
 
 async def go_on(hob: Visited) -> None:
-    """Time passes until the silent call is given up, and stands still until the model is asked again."""
+    """Advance the clock until the silent request times out, then stop it until the next request."""
     async with asyncio.timeout(20):
         while hob.model.open_streams and len(hob.model.requests) < 2:
             await hob.clock.advance(1)
@@ -51,7 +51,7 @@ async def go_on(hob: Visited) -> None:
 
 
 def told(hob: Visited) -> str:
-    """What the model was told of the recording, with the mark before it."""
+    """Return the model's view of the recording, with the mark before it."""
     lines = hob.seen.splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("[spoken"))
     return "\n".join(lines[place - 1 : place + 1])

@@ -1,4 +1,4 @@
-"""A voice message whose turn is killed while it is written down is paid again only where its answer was lost."""
+"""Transcription interrupted by a kill is paid again only if its answer was lost."""
 
 import asyncio
 import os
@@ -21,12 +21,12 @@ from tests.app.visiting import ME, Visited, until, visited
 
 
 def listening(home: Path, url: str) -> AbstractAsyncContextManager[Visited]:
-    """A Hob whose models of other kinds are those of this server."""
+    """A Hob whose speech and vision models are on this server."""
     return visited(home, HOB_MODEL_BASE_URL=url, HOB_MODEL_TRANSCRIPTION="server/whisper")
 
 
 async def heard_until_killed(home: Path, url: str, *, stored: bool) -> None:
-    """Take a voice message and die when it is written down, before or after the step is stored."""
+    """Accept a voice message and die during transcription, before or after the step is stored."""
     append = StoredJournal.append
 
     async def die(

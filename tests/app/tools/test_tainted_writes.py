@@ -1,4 +1,4 @@
-"""What turns wrote that had read what others wrote is known to later turns, until the owner was told of it."""
+"""Files written by tainted turns are known to later turns until the owner is told."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +30,8 @@ async def test_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tm
         bench.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         write = call_of("write", path="Makefile", content="x")
         assert isinstance(await bench.verdict(write, turn_of("look", id="t_1"), Trust.UNTRUSTED), Allow)
-        assert isinstance(await bench.verdict(ONLINE, turn_of("build", id="t_2")), Allow)  # nothing was written yet
+        # nothing has been written yet
+        assert isinstance(await bench.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
         (bench.work / "Makefile").write_text("x")
         assert await TaintedFiles(store.tainted_writes, paths).files() == written["t_1"]
         turn = turn_of("build", id="t_3")
@@ -41,7 +42,7 @@ async def test_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tm
         assert bench.ledger.scopes(question) == ("once",)
         await bench.ledger.settle(question.id, ApprovalReply(True), "telegram:owner")
         assert await bench.verdict(ONLINE, turn) == Allow(f"approval.{question.id}")
-        assert isinstance(await bench.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
+        assert isinstance(await bench.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner has been told
 
 
 async def test_file_written_by_a_trusted_turn_is_not_tainted(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`hob tools`: the commands over a home without a daemon."""
+"""`hob tools` over a home without a daemon."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The audit log tells which command used which credential, and what was refused."""
+"""The audit log says which command used which credential, and what was refused."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where commands work in the very folder that Hob obeys: what is obeyed stays as it is, in the real sandbox."""
+"""Commands that work inside Hob's own instruction folder cannot change the instructions, in the real sandbox."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ EXEC = ("exec", '{"command": "python3 tries.py"}')
 
 
 def trees(workspace: Path) -> dict[str, str]:
-    """Everything in the workspace but git's own, with what stands in it."""
+    """Return every file in the workspace except git's own, with its content."""
     paths = (path for path in workspace.rglob("*") if ".git" not in path.relative_to(workspace).parts)
     return {str(path.relative_to(workspace)): path.read_text() if path.is_file() else "" for path in paths}
 

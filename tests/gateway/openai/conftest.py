@@ -1,4 +1,4 @@
-"""OpenAI's own client at the application in this process, door and all."""
+"""OpenAI's own client connected to the application in this process."""
 
 from typing import Any
 
@@ -24,6 +24,6 @@ def user(text: str) -> dict[str, Any]:
 
 
 async def ask(client: openai.AsyncOpenAI, *messages: Any, **more: Any) -> Any:
-    """One completion; a text is the user's message."""
+    """Request one completion; a text is the user's message."""
     said = [user(each) if isinstance(each, str) else each for each in messages]
     return await client.chat.completions.create(**{"model": "hob", "messages": said, **more})

@@ -1,4 +1,4 @@
-"""POST /v1/chat/completions, asked by OpenAI's own client."""
+"""POST /v1/chat/completions with OpenAI's own client."""
 
 import base64
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Failures under /v1 where no endpoint has a say: OpenAI's form all the same."""
+"""Failures below /v1 outside any endpoint still have OpenAI's format."""
 
 from typing import Any
 

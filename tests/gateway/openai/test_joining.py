@@ -1,4 +1,4 @@
-"""Which earlier message a repeated request means."""
+"""Retried requests are joined to the message they repeat."""
 
 import asyncio
 from dataclasses import replace
@@ -22,7 +22,7 @@ OWN = frozenset({TokenScope.CHAT})
 
 
 def again(number: int) -> dict[str, Any]:
-    """Of OpenAI's clients: this is the same request once more."""
+    """The header by which OpenAI's clients mark retries."""
     return {"extra_headers": {"x-stainless-retry-count": str(number)}}
 
 
@@ -57,7 +57,7 @@ async def test_different_request_is_never_joined(hob: Machine, other: dict[str, 
 
 
 class Later(SystemClock):
-    """The machine's clock, so many seconds later."""
+    """The system clock shifted by some seconds."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -68,7 +68,7 @@ class Later(SystemClock):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 6])
 async def test_retry_whose_first_attempt_was_lost_runs_anew_after_a_seen_answer(hob: Machine, number: int) -> None:
-    """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""
+    """After a lost connection or a restart, the second of two identical requests must not be taken for the first."""
     first = await ask(client_of(hob), "toggle the lamp")
     api = replace(hob.app.api, clock=Later(seen_after(number)))
     later = replace(hob, guarded=build_api(api, local=False, endpoints=ENDPOINTS))

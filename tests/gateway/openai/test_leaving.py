@@ -1,4 +1,4 @@
-"""A client that goes before there is an answer."""
+"""Clients that disconnect before the answer."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ SOON = {"HOB_AGENT_IDLE_NOTICE_SECONDS": "0.1"}
 
 
 async def leave(hob: Machine, body: dict[str, Any], **headers: str) -> None:
-    """Ask, and go once the model is asked; over when the application is."""
+    """Send a request and disconnect once the model is asked; return when the application is done."""
     shown = {"host": "localhost", "authorization": f"Bearer {TOKEN}", "content-type": "application/json", **headers}
     scope = {
         "type": "http",

@@ -1,4 +1,4 @@
-"""POST /v1/responses and GET /v1/responses/{id}, asked by OpenAI's own client."""
+"""POST /v1/responses and GET /v1/responses/{id} with OpenAI's own client."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""LangChain's agent and the command `llm`, with tools of their own, against the real daemon."""
+"""LangChain's agent and the command `llm`, with their own tools, against the real daemon."""
 
 import asyncio
 import json

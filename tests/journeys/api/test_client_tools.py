@@ -1,4 +1,4 @@
-"""OpenAI's client with tools of its own and forms of answers, against the real daemon, also when that is killed."""
+"""OpenAI's client with its own tools, response formats and stop words, against the real daemon and across kills."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def question(text: str = ASK) -> list[Any]:
 
 
 def performed(message: Any) -> list[Any]:
-    """The assistant's message and a result for each of its calls."""
+    """Return the assistant's message and a result for each of its calls."""
     results = [
         {"role": "tool", "tool_call_id": call.id, "content": f"rain in {json.loads(call.function.arguments)['city']}"}
         for call in message.tool_calls
@@ -134,7 +134,7 @@ async def test_required_tool_call_is_requested_again(world: World) -> None:
 
 
 class Event(BaseModel):
-    """What a program wants to be told."""
+    """A schema for structured output."""
 
     name: str
     guests: list[str]

@@ -1,4 +1,4 @@
-"""The API where others reach it: certificates, proxies, tokens, and what does not start."""
+"""The exposed API: certificates, proxies, tokens, and refused configurations."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ BEARER = {"authorization": f"Bearer {TOKEN}"}
 
 
 def trusting() -> ssl.SSLContext:
-    """Of whoever trusts this certificate and no other."""
+    """Trust only the test certificate."""
     return ssl.create_default_context(cafile=str(PEM))
 
 
@@ -34,9 +34,9 @@ async def test_tls_listener_speaks_only_https(world: World) -> None:
             with pytest.raises(httpx2.TransportError):
                 await client.get(daemon.url.replace("https", "http") + "/status")
         async with httpx2.AsyncClient(headers=BEARER, trust_env=False) as client:
-            with pytest.raises(httpx2.TransportError):  # it trusts the world's certificates, and this is none
+            with pytest.raises(httpx2.TransportError):  # the default trust store does not contain the certificate
                 await client.get(f"{daemon.url}/status")
-        # the commands reach the socket, which needs no certificate
+        # commands use the Unix socket, which needs no certificate
         assert (await world.hob("status")).status == 0
 
 
@@ -81,7 +81,7 @@ async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(wor
 )
 async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, str], complaint: str) -> None:
     said = await world.hob("serve", stdin=None, **environ)
-    # a file may be there later: a service tries again
+    # retryable: the file may appear later
     assert (said.status, "Traceback" in said.err) == (1 if complaint == "cannot be read" else 2, False)
     assert complaint in said.err
 
@@ -133,7 +133,7 @@ async def test_idle_connections_do_not_block_the_owner(world: World) -> None:
             for _ in range(400):
                 crowd.append(each := socket.socket())
                 each.setblocking(False)
-                with contextlib.suppress(OSError):  # it need not be heard
+                with contextlib.suppress(OSError):  # the daemon may refuse the connection
                     async with asyncio.timeout(1):
                         await loop.sock_connect(each, address)
                         await loop.sock_sendall(each, b"GET /h")
@@ -143,7 +143,7 @@ async def test_idle_connections_do_not_block_the_owner(world: World) -> None:
                 each.close()
         assert len(daemon.errors.splitlines()) < 20
         async with asyncio.timeout(10):
-            while not await is_heard(daemon):  # they are let go one by one
+            while not await is_heard(daemon):  # connections are closed one by one
                 pass
 
 
@@ -165,7 +165,7 @@ async def test_connection_flood_during_start_does_not_end_the_daemon(world: Worl
 
 
 async def is_heard(daemon: Daemon) -> bool:
-    """Whether it answers by TCP."""
+    """Return whether the daemon answers over TCP."""
     try:
         return (await daemon.client.get("/health")).status_code == 200
     except LOST:

@@ -1,4 +1,4 @@
-"""`/ws` of the real daemon: killed, restarted, handed over, over TLS and the Unix socket, and asked for approval."""
+"""`/ws` of the real daemon: kills, restarts, handover, TLS, the Unix socket, approvals."""
 
 import asyncio
 import signal
@@ -26,18 +26,18 @@ from hob.app.daemon.embedded_daemon import embedded_daemon
 with embedded_daemon(pathlib.Path(sys.argv[1])):
     sys.stdin.read()
 """
-"""What a chat does that finds no daemon: it owns the home until it ends, or until a daemon takes over."""
+"""A chat without a daemon: it owns the home until it ends or a daemon takes over."""
 
 
 @asynccontextmanager
 async def live(daemon: Daemon, token: str = TOKEN, **more: Any) -> AsyncIterator[Client]:
-    """Connected to this daemon, and welcome."""
+    """Connect to this daemon and wait for the welcome."""
     async with Reached(urlsplit(daemon.url).port or 0).client(token, **more) as client:
         yield client
 
 
 async def heard(client: Client) -> list[dict[str, Any]]:
-    """The events up to the end of what there is, or of the connection."""
+    """Collect events up to the end of the backlog or of the connection."""
     found: list[dict[str, Any]] = []
     try:
         while (said := await client.next())["type"] != "caught_up":
@@ -75,7 +75,7 @@ async def test_follower_sees_every_event_once_despite_kills(world: World, rounds
             await client.say("subscribe", after=seen[-1]["cursor"] if seen else 0)
             for m in range(4):
                 await client.say("send", key=f"k{n}-{m}", message="hi", session=f"s{m}")
-            count = n % 13 + 1  # killed with this many events of the round seen: another moment each time
+            count = n % 13 + 1  # kill after a different number of events each round
             while count:
                 said = await client.next()
                 seen += [said] if said["type"] == "event" else []

@@ -1,4 +1,4 @@
-"""OpenAI's own clients and the real daemon: what they do by themselves when something breaks on the way."""
+"""OpenAI's own clients against the real daemon: retries and recovery after failures."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ def client_of(url: str, **more: Any) -> openai.AsyncOpenAI:
 
 
 def asked(world: World) -> int:
-    """How often the model was asked to answer."""
+    """Return how often the model was asked."""
     return sum(request.path.endswith("/chat/completions") for request in world.model.requests)
 
 
@@ -29,7 +29,7 @@ async def titles(daemon: Daemon) -> list[str]:
 
 @asynccontextmanager
 async def cutting(url: str) -> AsyncIterator[str]:
-    """A proxy that throws the first answer away."""
+    """Run a proxy that drops the first answer."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     answers = 0
 
@@ -61,7 +61,7 @@ async def cutting(url: str) -> AsyncIterator[str]:
 
 
 def sync_calls(url: str) -> tuple[str, str, str]:
-    """What the client without asyncio hears: an answer, a stream, a response."""
+    """Return what the synchronous client gets: an answer, a stream, a response."""
     with openai.OpenAI(base_url=f"{url}/v1", api_key=TOKEN) as client:
         whole = client.chat.completions.create(model="hob", messages=HI)
         stream = client.chat.completions.create(model="hob", messages=HI, stream=True)

@@ -1,4 +1,4 @@
-"""The OpenAPI file against the real daemon: whatever is asked, the answer is one that the file tells of."""
+"""The real daemon answers every request as the OpenAPI file describes."""
 
 import asyncio
 import copy
@@ -33,7 +33,7 @@ CHECKS = [
 
 
 def without_security(file: dict[str, Any]) -> dict[str, Any]:
-    """The file for somebody who always has the token: what becomes of others is asked elsewhere."""
+    """Remove security from the file; other tests cover missing tokens."""
     file = copy.deepcopy(file)
     del file["components"]["securitySchemes"]
     for operations in file["paths"].values():
@@ -43,7 +43,7 @@ def without_security(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def fuzz(url: str, examples: int, operation: Any) -> None:
-    """Ask one operation many things, allowed and not."""
+    """Fuzz one operation with valid and invalid requests."""
     asked = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
@@ -51,7 +51,7 @@ def fuzz(url: str, examples: int, operation: Any) -> None:
     def ask(case: Any) -> None:
         headers = {"authorization": f"Bearer {TOKEN}"}
         response = case.call(base_url=url, headers=headers, timeout=30)
-        # 502 and the like are a model's failure, which the file tells of; 500 is a defect of ours
+        # 502 and similar are model failures that the file describes; 500 is a bug
         assert response.status_code != 500, f"{case.method} {case.path}: {response.text}"
         case.validate_response(response, checks=CHECKS)
 
@@ -64,7 +64,7 @@ async def test_every_answer_is_described_by_the_openapi_file(
     world: World, rounds: Rounds, file: dict[str, Any]
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the test tool's own libraries
+        warnings.simplefilter("ignore")  # warnings of the test tool's own libraries
         schema = schemathesis.openapi.from_dict(without_security(file))
         operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
         async with world.serve() as daemon:
@@ -92,7 +92,7 @@ MALFORMED: tuple[tuple[bytes, int], ...] = (
 
 
 async def raw(url: str, request: bytes) -> bytes:
-    """What comes back for these bytes, to the end of the connection or of the first answer."""
+    """Send raw bytes and return the answer up to the end of the connection."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(request.replace(b"TOKEN", TOKEN.encode()))

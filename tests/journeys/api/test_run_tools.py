@@ -1,4 +1,4 @@
-"""OpenAI's client for JavaScript, which runs tools by itself (`runTools`), against the real daemon."""
+"""OpenAI's JavaScript client with `runTools` against the real daemon."""
 
 import asyncio
 import shutil
@@ -32,7 +32,7 @@ async def test_run_tools_finishes_although_the_daemon_is_killed(
                 assert await process.stdout.readline() == b"called\n"
             daemon.kill()
             await daemon.gone()
-        process.stdin.write(b"go on\n")  # its next request finds nobody, and is tried again
+        process.stdin.write(b"go on\n")  # the next request finds no daemon and is retried
         async with world.serve(HOB_GATEWAY_PORT=port), asyncio.timeout(60):
             answer, _ = await process.communicate()
         assert process.returncode == 0

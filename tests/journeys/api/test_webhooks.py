@@ -1,4 +1,4 @@
-"""Webhooks with a real daemon that is killed in the middle."""
+"""Webhooks of a real daemon that is killed."""
 
 import asyncio
 import contextlib
@@ -59,7 +59,7 @@ async def test_webhook_that_takes_nothing_is_told_at_the_start(world: World) -> 
 
 
 def notifier(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
-    """The environment of a daemon that tells this receiver."""
+    """Return the environment of a daemon that notifies this receiver."""
     to = f'{{ url = "{receiver.url}", secret = "{KEY}", allow_private = true, events = ["{event}"] }}'
     return {"HOB_WEBHOOKS_OUT": f"{{ operations = {to} }}", "HOB_BUS_SEND_PAUSE_SECONDS": "0.05"}
 
@@ -78,7 +78,7 @@ async def test_pending_notification_outlives_the_daemon(world: World, boundary: 
         async with world.harness(**notifier(receiver)) as daemon:
             view = (await daemon.post("hi", key="k")).json()
             told = await receiver.until(1)
-            await daemon.post("again", key="k2")  # comes after whatever else is to be told
+            await daemon.post("again", key="k2")  # arrives after all other events
             async with asyncio.timeout(10):
                 while told[-1].json["data"]["trace"] == view["trace_id"]:
                     told = await receiver.until(len(told) + 1)

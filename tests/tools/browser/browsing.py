@@ -1,4 +1,4 @@
-"""A browser over a web of a test's own: names lead to its server, or to addresses that are no one's business."""
+"""A browser over a simulated internet: names resolve to the test's server, or to forbidden addresses."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, reply, web_server
 
 ONE_BROWSER = pytest.mark.asyncio(loop_scope="module")
-"""Of a test that shares its module's browser."""
+"""Marks tests that share their module's browser."""
 
 _INSIDE = {
     "127.0.0.1": "127.0.0.1",
@@ -44,12 +44,12 @@ def _is_public(address: str) -> bool:
 
 
 def internet(local: bool = False) -> Internet:
-    """`*.site.example` are machines of the internet; nothing else is."""
+    """Resolve `*.site.example` to public addresses and nothing else."""
     return Internet(_resolve, (lambda _: False) if local else _is_public)
 
 
 class Records:
-    """Implements `ProcessRecords`: which browsers run."""
+    """Implements `ProcessRecords` and records the running browsers."""
 
     def __init__(self) -> None:
         self.running: set[int] = set()
@@ -63,7 +63,7 @@ class Records:
 
 @dataclass
 class Desk:
-    """The tool over a web server, and what it said."""
+    """The tool over a web server, and its results."""
 
     folder: Path
     web: WebServer
@@ -81,14 +81,14 @@ class Desk:
         return await self.tool.toolset.call(a_call("browser", **arguments), context(session))
 
     async def say(self, session: str = "here", **arguments: Any) -> str:
-        """What the model is told, errors too."""
+        """Return the tool's text, errors included."""
         try:
             return (await self.call(session, **arguments)).text
         except (ToolFailed, ToolRefused) as error:
             return f"{type(error).__name__}: {error}"
 
     async def show(self, html: str, session: str = "here", host: str = "site.example") -> str:
-        """Open a page that consists of this."""
+        """Open a page with this content."""
         self.web.pages["/"] = reply(html.encode())
         self.page = self.web.url("/", host)
         return await self.say(session, action="navigate", url=self.page)
@@ -97,7 +97,7 @@ class Desk:
         return await self.say(action="act", kind=kind, page=self.page, **arguments)
 
     def ref(self, snapshot: str, words: str) -> str:
-        """The reference of the element that a snapshot tells of with these words."""
+        """Return the reference of the element that a snapshot describes with these words."""
         line = next(line for line in snapshot.splitlines() if words in line and "[ref=" in line)
         return line.partition("[ref=")[2].partition("]")[0]
 
@@ -112,7 +112,7 @@ async def open_desk(
     local: bool = False,
     hosts: tuple[str, ...] = (),
 ) -> AsyncIterator[Desk]:
-    """A desk whose browsers end with the block."""
+    """Open a desk whose browsers end with the block."""
     (folder / "work").mkdir()
     records = Records()
     settings = BrowserSettings(program=program(folder, *flags), hosts=list(hosts))

@@ -1,4 +1,4 @@
-"""Without the library, or without Chromium, there is nothing to try."""
+"""Skip these tests without the library or Chromium."""
 
 import os
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def desk(opened: Desk) -> Desk:
-    """The module's browser, with one tab and nothing to tell."""
+    """The module's browser, reset to one tab without events."""
     for _ in range(10):
         if "no page" in (told := await opened.say(action="close")):
             break

@@ -1,4 +1,4 @@
-"""The Chromium of this machine, as tests start it."""
+"""The local Chromium for tests."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from hob.tools.browser.detection import find_program
 
 
 def program(folder: Path, *more: str) -> str:
-    """The Chromium of this machine, without its sandbox where tests run as root."""
+    """Find Chromium; its sandbox is off if tests run as root."""
     flags = (*(("--no-sandbox",) if os.geteuid() == 0 else ()), *more)
     script = folder / "chromium-of-tests"
     found = find_program("", os.environ["PATH"])

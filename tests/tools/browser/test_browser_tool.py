@@ -1,4 +1,4 @@
-"""What the model does with pages: reads, acts, takes and gives files."""
+"""The browser tool: reading, acting, uploads and downloads."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ async def test_element_is_dragged_and_hovered(desk: Desk) -> None:
 
 
 async def test_acting_requires_the_address_of_the_page(desk: Desk) -> None:
-    """So that the owner is asked about, or has named, the place where it is done."""
+    """So the owner approves, or has named, the place of the action."""
     shown = await desk.show(FORM)
     for page in ("", "http://bank.example/", desk.page.replace("http:", "https:")):
         told = await desk.say(action="act", kind="click", ref=desk.ref(shown, '"Send"'), page=page)

@@ -1,4 +1,4 @@
-"""Browsers of conversations: kept apart, closed when idle, lent to their owner, gone with Hob."""
+"""Browsers of sessions: separated, closed when idle, lent to the owner, ended with Hob."""
 
 import asyncio
 import os
@@ -76,7 +76,7 @@ async def test_owner_takes_the_browser_over_and_returns_it_logged_in(tmp_path: P
 
 
 async def _log_in(desk: Desk) -> None:
-    """What the owner's hands do in the window."""
+    """Act as the owner in the window."""
     window = desk.browsers._browsers[HERE].window
     (page,) = window.tabs.values()
     await page.goto(desk.web.url("/login"))

@@ -1,4 +1,4 @@
-"""Whatever a page tries, its traffic goes through Hob's proxy, and that leads to the internet alone."""
+"""All traffic of a page goes through Hob's proxy, which reaches only the internet."""
 
 import asyncio
 from collections.abc import AsyncIterator

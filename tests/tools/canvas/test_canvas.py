@@ -1,4 +1,4 @@
-"""`canvas`: what is presented is kept with its versions, and a page is asked where a browser shows it."""
+"""`canvas`: pages are stored with versions, and queries go to a browser that shows them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ async def text_of(toolset: Toolset, name: str, **arguments: object) -> str:
 
 
 class Drawn:
-    """Draws nothing, until it has a picture."""
+    """A renderer without a picture until it is given one."""
 
     def __init__(self) -> None:
         self.data: bytes | ToolFailed | None = None
@@ -66,7 +66,7 @@ class Made:
 
     @asynccontextmanager
     async def browser(self, says: CanvasAnswer) -> AsyncIterator[list[str]]:
-        """One that shows the newest page and says the same to every question."""
+        """A browser that shows the newest page and gives one answer to every query."""
         (page, *_) = await self.store.canvas.pages()
         asked: list[str] = []
 
@@ -97,7 +97,7 @@ async def test_page_is_stored_with_title_and_versions(canvas: Made) -> None:
     first = await canvas.present(page="sales")
     assert "sales is presented, version 1, /canvas/" in first
     assert "no browser shows it yet" in first
-    assert "version 1," in await canvas.present(page="sales")  # the same again, as after a crash
+    assert "version 1," in await canvas.present(page="sales")  # repeated, as after a crash
     assert "version 2," in await canvas.present("<p>43</p>", page="sales")
     (page,) = await canvas.store.canvas.pages()
     assert (page.title, page.version, page.scripts) == ("", 2, True)

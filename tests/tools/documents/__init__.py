@@ -1,1 +1,1 @@
-"""Documents as text."""
+"""Tests of document text."""

@@ -1,11 +1,11 @@
-"""Documents, made by hand as their standards say."""
+"""Sample documents, built by hand from their standards."""
 
 import io
 import zipfile
 
 
 def zipped(members: dict[str, str | bytes]) -> bytes:
-    """A zip file; its first member is stored as it is."""
+    """Build a zip file whose first member is uncompressed."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for n, (name, content) in enumerate(members.items()):
@@ -14,7 +14,7 @@ def zipped(members: dict[str, str | bytes]) -> bytes:
 
 
 def pdf(*pages: str) -> bytes:
-    """A PDF with one line of text a page (ISO 32000-1, 7.5)."""
+    """Build a PDF with one line of text per page (ISO 32000-1, 7.5)."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -40,7 +40,7 @@ def pdf(*pages: str) -> bytes:
 
 
 def xlsx() -> bytes:
-    """Two sheets: shared texts, numbers, a date, a truth; and a text in its place."""
+    """Build two sheets with shared strings, numbers, a date, a boolean and an inline string."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     related = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     return zipped({
@@ -74,7 +74,7 @@ def xlsx() -> bytes:
 
 
 def epub() -> bytes:
-    """A book of two chapters, whose files are not in the order of its spine."""
+    """Build a book of two chapters whose files are not in spine order."""
     page = "<html><head><title>x</title></head><body><h1>{head}</h1><p>{text}</p></body></html>"
     return zipped({
         "mimetype": "application/epub+zip",

@@ -1,4 +1,4 @@
-"""What a document says comes as sections with headings and pages; whoever wrote it costs an error at most."""
+"""Documents become sections with headings and pages; a malicious document costs one error at most."""
 
 import asyncio
 from collections.abc import AsyncIterator

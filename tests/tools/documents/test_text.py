@@ -1,4 +1,4 @@
-"""Bytes are read as the text they are, and written back as they were."""
+"""Text is decoded, and encoded back byte for byte."""
 
 import pytest
 from hypothesis import given

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 @dataclass(slots=True)
 class Authority:
-    """What it gave. `life` is how many seconds its tokens last."""
+    """The authorization server and the tokens it issued, valid for `life` seconds."""
 
     base: str
     life: int = 3600
@@ -79,7 +79,7 @@ class Authority:
 
 
 class _Guarded:
-    """Lets in who has a token."""
+    """Middleware that admits only requests with a token."""
 
     def __init__(self, inner: ASGIApp, authority: Authority) -> None:
         self._inner = inner
@@ -97,7 +97,7 @@ class _Guarded:
 
 @asynccontextmanager
 async def protected_server(life: int = 3600) -> AsyncIterator[Authority]:
-    """Both, on a port of their own."""
+    """Run both servers on one port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

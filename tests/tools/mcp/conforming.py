@@ -1,6 +1,6 @@
-"""Hob's client as the MCP project's conformance program runs it: the address of a server, and every tool called once.
+"""The client for the MCP project's conformance program: takes a server's address and calls every tool once.
 
-`MCP_CONFORMANCE_SCENARIO` says what is tried, `MCP_CONFORMANCE_CONTEXT` what a scenario gives beside it.
+`MCP_CONFORMANCE_SCENARIO` names the scenario, `MCP_CONFORMANCE_CONTEXT` has its parameters.
 """
 
 import asyncio
@@ -25,7 +25,9 @@ from tests.tools.mcp.reaching import a_turn, accept, connected, toolset
 
 
 class Browser:
-    """Somebody who agrees to all; the way back is read from where the browser is sent, since nobody listens there."""
+    """A user who agrees to everything; the redirect address is read from the last location, since nothing listens
+    there.
+    """
 
     def __init__(self) -> None:
         self.back = ""
@@ -39,7 +41,7 @@ class Browser:
 
 
 async def call_every_tool(home: Path, url: str) -> None:
-    """As Hob does: what is offered is accepted, then called; a question is answered with its defaults."""
+    """Accept and call every offered tool; questions are answered with their defaults."""
     browser = Browser()
     login = OAuthLogin(browser.show, browser.answer, "http://localhost:3000/callback")
     given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))

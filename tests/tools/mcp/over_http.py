@@ -1,6 +1,6 @@
-"""A server that listens on every interface, and Hob's client of it: run as a program where there is no other network.
+"""A server that listens on every interface and Hob's client, run as a program in an empty network namespace.
 
-Its arguments: a folder for the home, and the server's command.
+Arguments: a home folder, and the server's command.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ PORT = 3001
 
 
 async def call_over_http(folder: Path, *command: str) -> None:
-    """Print what the server says of itself and of a call."""
+    """Print the server's description and the result of a call."""
     environ = {**os.environ, "PORT": str(PORT)}
     process = await asyncio.create_subprocess_exec(*command, env=environ, stdout=asyncio.subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""Servers of tests: ours in the sandbox, and connections to them."""
+"""Test servers in the sandbox, and connections to them."""
 
 import asyncio
 import os
@@ -26,12 +26,12 @@ from hob.tools.sandbox.settings import SandboxSettings
 from tests.tools.keeping import FolderBlobs
 
 SCRIPT = Path(__file__).with_name("serving.py")
-# A Python of the system is under /usr, which every command sees anyway.
+# a system Python is below /usr, which every command may read
 _PYTHON = [path for path in (sys.prefix, sys.base_prefix, str(SCRIPT.parents[3] / "tests")) if path != "/usr"]
 
 
 def ours(*arguments: str) -> McpServer:
-    """Our server as a program."""
+    """Return the settings of the test server as a program."""
     return McpServer(command=[sys.executable, str(SCRIPT), "stdio", *arguments], read=_PYTHON)
 
 
@@ -49,7 +49,7 @@ async def connected(
     protocol: str = "",
     login: OAuthLogin | None = None,
 ) -> AsyncIterator[Connection]:
-    """A connection that is open while it is used."""
+    """Connect to a server for the duration of the block."""
     connection = connection_to(name, server, replace(environment_of(home, clock), login=login), protocol)
     task = asyncio.create_task(connection.run())
     try:
@@ -61,14 +61,14 @@ async def connected(
 
 
 async def accept(connection: Connection) -> AcceptedServer:
-    """All that the server offers now."""
+    """Accept everything that the server offers."""
     about = await connection.about()
     tools = tuple(accepted_tool(about.name, each) for each in (await connection.tools()).values())
     return replace(about, tools=tools)
 
 
 class Told:
-    """Hears which tools are others than before."""
+    """Records which tools changed."""
 
     def __init__(self) -> None:
         self.changed: list[tuple[str, ...]] = []
@@ -78,7 +78,7 @@ class Told:
 
 
 class Begun(dict[str, str]):
-    """Implements `BegunTasks`: the tasks of calls."""
+    """Implements `BegunTasks` in memory."""
 
     async def find(self, turn: Turn, call: ToolCall) -> str:
         return self.get(call.id, "")
@@ -104,7 +104,7 @@ def toolset(
 
 
 def a_task() -> TaskCall:
-    """A call that nobody goes on with."""
+    """Make a call without a stored task."""
 
     async def keep(_: str) -> None:
         await asyncio.sleep(0)
@@ -114,7 +114,7 @@ def a_task() -> TaskCall:
 
 @asynccontextmanager
 async def on_loopback(folder: Path) -> AsyncIterator[str]:
-    """Our server on a port of its own, started in this folder: its address."""
+    """Start the test server in this folder and yield its address."""
     import socket
 
     with socket.socket() as free:
@@ -135,7 +135,7 @@ async def on_loopback(folder: Path) -> AsyncIterator[str]:
 
 
 def a_turn(*answers: str) -> Turn:
-    """A turn of somebody who is there, with what they answered meanwhile."""
+    """Make an attended turn, with the answers that joined it."""
     first = message("go on")
     joined = tuple(message(each) for each in answers)
     turn = Turn(TurnId("t_1"), SessionKey("here"), new_trace_id(), new_span_id(), (first,))

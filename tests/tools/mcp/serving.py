@@ -1,4 +1,4 @@
-"""An MCP server of our own, over stdio or on loopback: run it as a program with `stdio`, or `http PORT`."""
+"""The test MCP server; run as a program with `stdio` or `http PORT`."""
 
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ NOTES = {"tea": "Buy green tea."}
 
 
 class Sure(BaseModel):
-    """What is asked before something is deleted."""
+    """The question before a deletion."""
 
     sure: bool
 
@@ -38,20 +38,20 @@ SURE = ElicitRequestFormParams(
 
 
 class Named(RequestParams):  # type: ignore[misc]
-    """A task, and what is said to it."""
+    """A task, and its input."""
 
     task_id: str
     input_responses: dict[str, Any] | None = None
 
 
 def _count(what: str) -> None:
-    """Note a call in the folder where the server was started."""
+    """Count a call in the server's working directory."""
     with Path(f"{what}.calls").open("a") as calls:
         calls.write(".")
 
 
 class Baking(Extension):  # type: ignore[misc]
-    """A call of `bake` becomes a task, which is done when it was asked after for the third time."""
+    """Calls of `bake` become tasks that complete at the third poll."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
@@ -107,7 +107,7 @@ class Baking(Extension):  # type: ignore[misc]
 
 
 def bake(what: str) -> str:
-    """Never called: the task stands for it."""
+    """Placeholder: the task replaces the call."""
     raise NotImplementedError(what)
 
 
@@ -155,7 +155,7 @@ def make(twist: str = "") -> MCPServer:
                 Path("/usr/locked.txt").write_text("")  # read-only in the sandbox
             except OSError as error:
                 raise ToolError(str(error)) from error
-        kept = Path(f"{name}.txt")  # in the folder where it was started
+        kept = Path(f"{name}.txt")  # in the server's working directory
         return kept.read_text() if kept.exists() else NOTES[name]
 
     async def delete_note(name: str, ctx: Context) -> str:

@@ -1,4 +1,4 @@
-"""Hob's client against the MCP project's own conformance program."""
+"""Hob's client against the MCP project's conformance program."""
 
 import asyncio
 import os
@@ -20,11 +20,13 @@ AUTH = (
     *("scope-step-up", "scope-retry-limit", "resource-mismatch", "pre-registration"),
     *("token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none"),
 )
-"""Not among them: metadata-var2 and -var3, whose authorization server names an issuer other than its own, which
-RFC 8414 has clients refuse; and logins of machines (client-credentials), which nobody's assistant has."""
+"""Without metadata-var2 and -var3, whose authorization server names a foreign issuer (clients must refuse it by RFC
+8414),
+and without machine logins (client-credentials), which assistants do not use.
+"""
 
 FAILS = {
-    # a question waits for the user, perhaps for days, so the first call is told that nobody has answered yet
+    # the first call gets no answer, since a question may wait for the user for days
     "elicitation-sep1034-client-defaults": {"client-elicitation-sep1034-general"},
 }
 

@@ -1,4 +1,4 @@
-"""What tools of others are taken for, by their names, their arguments and what their servers say of them."""
+"""Inference of effects and roles from names, arguments and hints."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SAYS_IT_READS = {"readOnlyHint": True}
 
 
 def guess(tool: str, hints: dict[str, bool] | None = None) -> frozenset[Effect]:
-    """The guess for a tool that is written as it is called: `execute_query(sql)`."""
+    """Infer the effects of a tool written as a call: `execute_query(sql)`."""
     name, _, arguments = tool.rstrip(")").partition("(")
     properties = {each.strip(): {"type": "string"} for each in arguments.split(",") if each.strip()}
     return guess_effects(name, {"type": "object", "properties": properties}, hints or {})

@@ -1,4 +1,4 @@
-"""Tasks and Apps: calls that take their time, and results that come with a page."""
+"""Tasks and Apps: slow calls, and results with a page."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from tests.tools.mcp.reaching import (
     toolset,
 )
 
-pytestmark = pytest.mark.slow  # a program in the sandbox for each
+pytestmark = pytest.mark.slow  # each test starts a sandboxed program
 
 
 @pytest.fixture

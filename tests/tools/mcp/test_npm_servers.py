@@ -1,4 +1,4 @@
-"""Servers as they are published, in the sandbox and without a network."""
+"""Published servers in the sandbox without network."""
 
 import asyncio
 import shutil
@@ -36,7 +36,7 @@ def server(name: str, *arguments: str, **more: list[str]) -> McpServer:
 async def test_memory_server_writes_to_its_own_folder(tmp_path: Path) -> None:
     memory = replace(server("memory"), env={"MEMORY_FILE_PATH": Secret.of("{data}/memory.jsonl")})
     entity = {"name": "tea", "entityType": "drink", "observations": ["green"]}
-    for _ in range(2):  # the second time it is started anew
+    for _ in range(2):  # the second round starts it anew
         async with connected(tmp_path / "home", memory, "memory") as connection:
             tools = toolset(await accept(connection), memory, connection, tmp_path)
             context = CallContext(a_turn())
@@ -94,7 +94,7 @@ async def test_tool_offered_only_as_a_task_is_awaited(tmp_path: Path) -> None:
 
 @pytest.mark.bubblewrap
 async def test_http_server_is_reached_without_any_other_network(tmp_path: Path) -> None:
-    """It listens on every interface, of which there is one."""
+    """The server listens on every interface; the namespace has only one."""
     alone = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--die-with-parent")
     served = ("node", str(PROGRAMS / "mcp-server-everything"), "streamableHttp")
     process = await asyncio.create_subprocess_exec(

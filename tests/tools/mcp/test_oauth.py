@@ -1,4 +1,4 @@
-"""Logging in to a server that wants it: a browser's way back, a typed code, renewal, and what lies on disk."""
+"""OAuth logins: redirect, pasted code, refresh, and the files on disk."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ from tests.tools.mcp.reaching import connected
 
 @asynccontextmanager
 async def a_browser(*, typed: bool = False) -> AsyncIterator[OAuthLogin]:
-    """Somebody who agrees to all, in a browser on this machine or, with `typed`, on another."""
+    """A user who agrees to everything, in a local browser or, with `typed`, in a remote one."""
     async with CallbackListener() as listener:
 
         async def show(url: str) -> None:
@@ -50,7 +50,7 @@ async def test_login_works_by_redirect_or_by_pasted_address(tmp_path: Path, type
         token = next(iter(authority.tokens))
         assert token.encode() not in kept
         assert OAuthTokenFile(tmp_path, "vault").read()["tokens"]["access_token"] == token
-        async with connected(tmp_path, server, "vault") as connection:  # nobody is there any more
+        async with connected(tmp_path, server, "vault") as connection:  # nobody can log in any more
             assert await gold(connection) == "open_vault"
         assert len(authority.clients) == 1
 

@@ -1,4 +1,4 @@
-"""What a server asks in the middle of a call: how people see it, and what their answers come to."""
+"""Questions of servers: how people see them, and how answers are parsed."""
 
 import pytest
 

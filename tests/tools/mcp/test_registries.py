@@ -1,4 +1,4 @@
-"""Packages come from the registries that the owner's npm and pip are set to, over certificates that these trust."""
+"""Packages are installed from the registries of the owner's npm and pip, with their certificates."""
 
 import asyncio
 import base64
@@ -62,7 +62,7 @@ def wheel() -> bytes:
 
 @dataclass
 class Company:
-    """A registry of npm and of Python, for those who log in; its certificate is of an authority that it has itself."""
+    """A registry of npm and Python that requires a login and has a private certificate authority."""
 
     folder: Path
     port: int = 0
@@ -107,7 +107,7 @@ class Company:
 
 @asynccontextmanager
 async def company(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Company]:
-    """It is in the machine's own network, under its name."""
+    """Run the registry on the local network under its host name."""
     authority = RunAuthority([HOST], datetime.now(UTC))
     there = Company(folder)
     Path(there.ca).write_bytes(authority.pem + b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
@@ -145,7 +145,7 @@ async def test_npm_package_is_installed_from_the_configured_registry(
 ) -> None:
     async with company(tmp_path, monkeypatch) as there:
         login = f"//{HOST}:{there.port}/:_authToken=${{COMPANY_TOKEN}}\n"
-        killed = tmp_path / "home" / "mcp" / "installing" / "thing" / "npmrc"  # what an earlier one has left
+        killed = tmp_path / "home" / "mcp" / "installing" / "thing" / "npmrc"  # left by an earlier run
         killed.parent.mkdir(parents=True)
         killed.write_text("t0ken")
         (tmp_path / ".npmrc").write_text(f"registry={there.url}/\nscript-shell=/bin/evil\n{login}")
@@ -244,7 +244,7 @@ async def test_connection_open_at_proxy_shutdown_is_no_error() -> None:
         (task,) = proxy._open
         proxy.close()
         await asyncio.wait([task])
-        await asyncio.sleep(0)  # what hears of its end
+        await asyncio.sleep(0)  # let the watcher see its end
         writer.close()
     assert told == []
 

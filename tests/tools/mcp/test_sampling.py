@@ -1,4 +1,4 @@
-"""Servers that ask a model: what it is given, and what they are told who may not."""
+"""Sampling: the text that servers get, and the errors of those that may not sample."""
 
 import asyncio
 from dataclasses import replace
@@ -14,13 +14,13 @@ from hob.tools.mcp.sampling import Sampling
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import a_task, a_turn, environment_of, ours
 
-pytestmark = pytest.mark.slow  # a program in the sandbox for each
+pytestmark = pytest.mark.slow  # each test starts a sandboxed program
 
 BOTH = pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
 
 
 class Model:
-    """Answers servers, and knows what it was asked."""
+    """Answers servers and records the requests."""
 
     def __init__(self, answer: str | HobError | None = "Leaves unfold") -> None:
         self.asked: list[tuple[str, int, str, int]] = []

@@ -1,4 +1,4 @@
-"""Servers in the sandbox and on loopback: their tools, what they ask, how they fail and change."""
+"""Servers in the sandbox and on loopback: tools, questions, failures, changes."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import Told, a_turn, accept, connected, environment_of, on_loopback, ours, toolset
 
-pytestmark = pytest.mark.slow  # a program in the sandbox for each
+pytestmark = pytest.mark.slow  # each test starts a sandboxed program
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def notes(tmp_path: Path) -> AsyncIterator[McpToolset]:
 
 @pytest.fixture
 async def asking(tmp_path: Path) -> AsyncIterator[McpToolset]:
-    """The same over the older protocol, in which a server asks in the middle of a call."""
+    """The same over the older protocol, in which servers ask during a call."""
     async with connected(tmp_path / "home", ours(), protocol="2025-11-25") as connection:
         assert (await connection.about()).protocol == "2025-11-25"
         yield toolset(await accept(connection), ours(), connection, tmp_path)
@@ -145,7 +145,7 @@ async def test_tool_with_more_effects_than_accepted_is_refused_until_accepted(
 
 
 async def read_often(tools: McpToolset) -> None:
-    """The server's word that something has changed may come after its answer."""
+    """Call repeatedly: the change notification may arrive after the answer."""
     for _ in range(100):
         await call(tools, "notes__get_note", name="tea")
 

@@ -1,1 +1,1 @@
-"""The tools that look, speak and read pages."""
+"""Tests of the media tools."""

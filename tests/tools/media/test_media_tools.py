@@ -1,4 +1,4 @@
-"""`image`, `tts`, `pdf`: what they give, and where they refuse."""
+"""The tools `image`, `tts` and `pdf`: results and refusals."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -21,7 +21,7 @@ _CAT = {"prompt": "a cat", "path": "cat.png"}
 
 
 class Eyes:
-    """Sees what it is asked, and speaks in letters."""
+    """A fake vision and speech model."""
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass

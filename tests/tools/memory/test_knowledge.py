@@ -1,4 +1,4 @@
-"""What is known of the owner, told and put right in the owner's words alone."""
+"""Facts are listed for their person and corrected only in the owner's words."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What is remembered is found again, by those who may, with its trust."""
+"""Memories are found again with their trust, by those who may see them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

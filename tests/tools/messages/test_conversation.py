@@ -1,4 +1,4 @@
-"""Questions wait for the user, or are turned down where nobody would answer; progress is shown and nothing more."""
+"""Questions wait for the user or are refused if unattended; progress is only shown."""
 
 from dataclasses import replace
 

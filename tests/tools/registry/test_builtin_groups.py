@@ -1,4 +1,4 @@
-"""What every session is shown: few tools, in few words, and a way to the others."""
+"""The always-shown tools are few and short, and lead to the others."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ from tests.tools.keeping import file_tools
 
 
 def toolsets(top: Path) -> list[Toolset]:
-    commands = object.__new__(CommandTools)  # declared as it is, over no sandbox: it is not called here
+    commands = object.__new__(CommandTools)  # declared without a sandbox: it is not called here
     memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
     remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
@@ -65,7 +65,7 @@ def test_shown_tools_stay_within_their_byte_limit(tmp_path: Path) -> None:
     for spec in builtin(tmp_path).specs():
         told = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
         size += len(json.dumps({"type": "function", "function": told}, separators=(",", ":")).encode()) + 1
-    assert size <= 4_000  # bytes, as OpenAI's wire has them
+    assert size <= 4_000  # bytes in OpenAI's format
 
 
 async def test_absent_toolsets_are_left_out(tmp_path: Path) -> None:
@@ -89,5 +89,6 @@ def test_every_argument_has_a_role() -> None:
         roles = [each.roles for each in spec.variants.values()] if spec.variants else [spec.roles]
         assert None not in roles, spec.name
         known = {name for each in roles if each is not None for name in each.known()}
-        unknown = {"script"} if spec.name == "browser" else set()  # where a script leads is not known: always asked
+        # a script may send data anywhere, so it always needs approval
+        unknown = {"script"} if spec.name == "browser" else set()
         assert set(spec.schema["properties"]) == known | unknown, spec.name

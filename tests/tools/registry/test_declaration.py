@@ -1,4 +1,4 @@
-"""A typed function is a tool: its schema, its checks, its promises."""
+"""Typed functions as tools: schema, checks, declared properties."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

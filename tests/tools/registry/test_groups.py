@@ -1,4 +1,4 @@
-"""A few tools are always shown; the others are opened by name and stay."""
+"""A few tools are always shown; others are opened by name and stay open."""
 
 from collections import ChainMap
 from collections.abc import AsyncIterator

@@ -1,1 +1,1 @@
-"""Reading the web and searching it."""
+"""Tests of page fetching and web search."""

@@ -1,4 +1,4 @@
-"""A web server on loopback that says what a test tells it to, and an internet that consists of it."""
+"""A web server on loopback with scripted pages, and a simulated internet that consists of it."""
 
 import asyncio
 import re
@@ -9,16 +9,16 @@ from typing import TypeVar
 from hob.tools.sandbox.network.proxy import Internet
 
 Handler = Callable[[str, asyncio.StreamWriter], Awaitable[None]]
-"""Answers the request with this head."""
+"""Answers a request with this head."""
 
 _LENGTH = re.compile(r"content-length: *(\d+)", re.IGNORECASE)
 
 PUBLIC = "93.184.216.34"
-"""The address under which the server stands for a machine of the internet."""
+"""The public address that stands for the server."""
 
 
 class WebServer:
-    """Remembers what was asked of it."""
+    """The server; it records requests."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -51,7 +51,7 @@ class WebServer:
 
 
 def reply(body: bytes, kind: str = "text/html; charset=utf-8", status: str = "200 OK", **headers: str) -> bytes:
-    """A whole answer."""
+    """Build a complete response."""
     more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
     head = (
         f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}Connection: close\r\n\r\n"
@@ -68,7 +68,7 @@ W = TypeVar("W", bound=WebServer)
 
 @asynccontextmanager
 async def web_server(web: W) -> AsyncIterator[W]:
-    """The server, for as long as the block lasts."""
+    """Run the server for the duration of the block."""
     server = await asyncio.start_server(web.answer, "127.0.0.1", 0)
     web.port = server.sockets[0].getsockname()[1]
     async with server:
@@ -76,7 +76,7 @@ async def web_server(web: W) -> AsyncIterator[W]:
 
 
 def only_loopback_is_public() -> Internet:
-    """Every name is the test's server, which counts as a machine of the internet."""
+    """Resolve every name to the server, which counts as public."""
 
     async def resolve(_host: str, _port: int) -> list[str]:
         return ["127.0.0.1"]

@@ -1,4 +1,4 @@
-"""A request leads to the public internet or nowhere, however its address is written and whatever names say."""
+"""Requests reach only the public internet, whatever the notation of an address and the answers of DNS."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -11,16 +11,16 @@ from hob.tools.web.public_transport import PublicTransport
 from tests.tools.web.server import PUBLIC, WebServer, only_loopback_is_public, redirect, reply, web_server
 
 FORMS = (
-    # this machine, in every notation that some resolver takes
+    # this machine, in every notation that some resolver accepts
     "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "017700000001", "0177.0.0.01", "0",
     "0.0.0.0", "127.255.255.254", "localhost", "LOCALHOST", "localhost.", "127.0.0.1.", "①②⑦.⓪.⓪.①", "127。0。0。1",
     "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]",
-    # other ways from IPv6 to IPv4: translation, 6to4
+    # other embeddings of IPv4 in IPv6: translation, 6to4
     "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]",
-    # private nets, carriers', link-local, multicast, broadcast, test nets
+    # private and carrier networks, link-local, multicast, broadcast, test networks
     "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "169.254.1.1", "224.0.0.1",
     "255.255.255.255", "192.0.2.1", "198.18.0.1", "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[fec0::1]",
-    # metadata services of clouds
+    # cloud metadata services
     "169.254.169.254", "2852039166", "0xa9fea9fe", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "168.63.129.16",
     "100.100.100.200", "192.0.0.192",
 )  # fmt: skip
@@ -39,7 +39,7 @@ async def get(url: str, internet: Internet = INTERNET, *, follow: bool = False) 
 
 
 def names(table: dict[str, Sequence[str]]) -> Internet:
-    """Names with these addresses, each asked for anew; of a list of lists the next each time."""
+    """Resolve names from a table; a list of lists gives a different answer each time."""
 
     async def resolve(host: str, _port: int) -> list[str]:
         return list(table[host])
@@ -72,7 +72,7 @@ async def test_name_with_one_local_address_is_refused(web: WebServer) -> None:
 
 
 async def test_rebinding_name_is_resolved_once_and_pinned(web: WebServer) -> None:
-    """A resolver that rebinds says a public address to the check and an inner one to the connection."""
+    """A rebinding resolver gives a public address to the check and a local one to the connection."""
     asked = 0
 
     async def rebinding(_host: str, _port: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A page is fetched as text: little of it, in little time, with where it came from."""
+"""Pages are fetched as text, within limits on size and time, with their source."""
 
 import asyncio
 import gzip
@@ -51,7 +51,7 @@ async def tools(tmp_path: Path, clock: ManualClock) -> AsyncIterator[WebTools]:
 
 
 async def fetch(tools: WebTools, url: str, **arguments: Any) -> tuple[dict[str, Any], str, ToolResult]:
-    """What is told of the page, its text, and the result."""
+    """Return the description of the page, its text, and the result."""
     result = await made(tools.toolset, "web_fetch", url=url, **arguments)
     head, _, text = result.text.partition("\n\n")
     return json.loads(head), text, result
@@ -231,7 +231,7 @@ async def test_instructions_hidden_in_a_page_are_untrusted_web_data(tools: WebTo
     told, _, result = await fetch(tools, web.url())
     assert told["title"] == order
     assert result.label == Label(Origin.WEB, Trust.UNTRUSTED)
-    assert result.text.count("\n\n") == 1  # what is told of the page ends where Hob says
+    assert result.text.count("\n\n") == 1  # the description ends at the blank line
 
 
 async def test_requests_send_neither_cookies_nor_referrer(tools: WebTools, web: WebServer) -> None:

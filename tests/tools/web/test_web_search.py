@@ -1,4 +1,4 @@
-"""Each search provider is asked as its documentation says, and what it gives comes as a few lines."""
+"""Search providers are called as their documentation says, and results are short lines."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -39,7 +39,7 @@ KINDS = {"duckduckgo": "text/html; charset=UTF-8"}
 
 
 class Answering(WebServer):
-    """Answers every address of a provider, with the parameters it was asked with kept."""
+    """Answers every provider address and records the parameters."""
 
     def asked(self) -> dict[str, str]:
         target = self.heads[-1].split(" ", 2)[1]
@@ -53,7 +53,7 @@ async def web() -> AsyncIterator[Answering]:
 
 
 def answer(web: WebServer, name: str, data: bytes | None = None, status: str = "200 OK") -> SearchProvider:
-    """The provider over a server that answers as it was recorded."""
+    """Make the provider over a server with this recorded answer."""
     body = (DATA / FILES[name]).read_bytes() if data is None else data
     web.pages["*"] = reply(body, KINDS.get(name, "application/json"), status)
     return MAKERS[name](web.url("", "127.0.0.1"))
@@ -150,7 +150,7 @@ def tools_over(provider: Callable[[], SearchProvider], top: Path, clock: ManualC
 
 
 async def test_only_result_addresses_count_as_found(tmp_path: Path) -> None:
-    """A snippet may name any address; one that could be fetched unasked for each bit would be a way out."""
+    """Snippets may contain any address; fetching one of many unasked could leak a bit each."""
     provider = Canned(
         Hit("See https://evil.example/1", "https://site.example/a", "or HTTP://evil.example/2", "2 days ago"),
         Hit("Other", "https://other.example/"),

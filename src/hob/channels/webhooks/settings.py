@@ -27,9 +27,9 @@ class WebhookOutSettings:
         None, "The secret for signing, as Standard Webhooks do: whsec_ and base64, or any text; required."
     )
     other_secrets: list[Secret] = setting([], "More secrets for signing, e.g. the new one until the receiver knows it.")
-    events: list[str] = setting(list(EVENTS), "The events it is told of.", one_of=EVENTS)
-    text: bool = setting(False, "Send what was said too; else only who, when and how it ended.")
-    allow_private: bool = setting(False, "Whether it may be on this machine or in your network, and over plain http.")
+    events: list[str] = setting(list(EVENTS), "The events it receives.", one_of=EVENTS)
+    text: bool = setting(False, "Include message texts; otherwise only who, when and how it ended.")
+    allow_private: bool = setting(False, "Allow addresses on this machine or in your network, and plain http.")
     seconds: float = setting(15.0, "Seconds within which it must answer.", at_least=1, at_most=60)
 
     def __post_init__(self) -> None:

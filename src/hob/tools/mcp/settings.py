@@ -32,7 +32,7 @@ class McpServer:
     write: list[str] = setting([], "Folders that the program may change.")
     tools: list[str] = setting([], "Which of its tools are offered: names, or patterns such as get_*; not set: all.")
     rename: dict[str, str] = setting({}, "Other names for its tools.")
-    timeout: float = setting(60.0, "Most seconds a call may take.", at_least=1, at_most=3600)
+    timeout: float = setting(60.0, "Maximum seconds of a call.", at_least=1, at_most=3600)
     sampling: int = setting(
         0, "Tokens a day for which it may ask your model (MCP sampling), sent and received; 0: none.", at_least=0
     )

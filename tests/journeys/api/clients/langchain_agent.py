@@ -1,4 +1,4 @@
-"""LangChain's agent with a tool of its own. Prints its answer."""
+"""LangChain's agent with a tool of its own; prints the answer."""
 
 import sys
 

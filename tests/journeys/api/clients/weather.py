@@ -1,4 +1,4 @@
-"""A tool for agents of others: it notes that it was called, and answers when the test says so."""
+"""A client-side tool that notes its call and answers when the test says so."""
 
 import os
 import time
