@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from hob.app.contribution import Contribution, Wraps
-from hob.app.features import having
+from hob.app.features import make_feature
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.ports.channel import Channel
@@ -20,4 +20,4 @@ def stand_ins(
     """All features, this model, which is asked instead of every other, these channels, and what wraps other parts."""
     models: Wraps = {} if model is None else {Model: lambda _: model}
     parts = Contribution(channels=tuple(channels), wraps={**models, **wraps})
-    return (*SUBSYSTEMS, having("stand_ins", parts))
+    return (*SUBSYSTEMS, make_feature("stand_ins", parts))

@@ -51,7 +51,7 @@ class Features:
 
     def wrapped(self, kind: type[T], own: T) -> T:
         """Return Hob's own part, wrapped or replaced by the features that do so."""
-        return reduce(lambda made, each: each.wraps.get(kind, _unchanged)(made), self, own)
+        return reduce(lambda made, each: each.wraps.get(kind, _identity)(made), self, own)
 
 
 Opening: TypeAlias = Callable[[Kernel], AbstractAsyncContextManager[Features]]
@@ -72,7 +72,7 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
     providers: dict[type, str] = {}
     async with AsyncExitStack() as stack:
         while waiting:
-            subsystem = _next(waiting, ports)
+            subsystem = _next_ready(waiting, ports)
             del waiting[subsystem.name]
             needed = {port: ports[port] for port in subsystem.needs}
             contribution = Contribution()
@@ -97,11 +97,11 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
         yield Features(opened, ports)
 
 
-def _unchanged(own: T) -> T:
+def _identity(own: T) -> T:
     return own
 
 
-def having(name: str, parts: Contribution) -> Subsystem:
+def make_feature(name: str, parts: Contribution) -> Subsystem:
     """Return a feature that contributes these parts and opens nothing."""
 
     @asynccontextmanager
@@ -119,7 +119,7 @@ def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
     return found
 
 
-def _next(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Subsystem:
+def _next_ready(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Subsystem:
     """Return the first feature whose needs are met."""
     for subsystem in waiting.values():
         if not _missing(subsystem, waiting, ports):

@@ -64,14 +64,14 @@ class FollowerJob:
             except StoreError:
                 raise  # the supervisor handles it
             except Exception as error:  # noqa: BLE001 - the job wall: a bad event does not block those after it
-                await self._failed(found, error)
+                await self._handle_failure(found, error)
                 return True
             if effects is not None:
                 effects.then()
         self._failures, self._place = 0, found.upto
         return len(found.events) == maximum
 
-    async def _failed(self, found: Followed, error: Exception) -> None:
+    async def _handle_failure(self, found: Followed, error: Exception) -> None:
         self._failures += 1
         name, reason = self._follower.name, f"{type(error).__name__}: {error}"
         if len(found.events) > 1:

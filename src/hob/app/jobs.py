@@ -30,7 +30,7 @@ class JobState(StrEnum):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _JobRecord:
     state: JobState = JobState.RUNNING
     restarts: int = 0
     problem: str = ""
@@ -41,13 +41,13 @@ class JobSupervisor:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}
+        self._records: dict[str, _JobRecord] = {}
 
     def view(self) -> Sequence[Mapping[str, Any]]:
         """Return each job's name, state, restarts since Hob started, and last problem."""
         return [
             {"name": name, "state": kept.state.value, "restarts": kept.restarts, "problem": kept.problem or None}
-            for name, kept in self._kept.items()
+            for name, kept in self._records.items()
         ]
 
     @asynccontextmanager
@@ -55,13 +55,13 @@ class JobSupervisor:
         """Run these jobs while the block is open."""
         with unwrap_single_error():
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._keep(job, running)) for job in jobs]
+                tasks = [group.create_task(self._supervise(job, running)) for job in jobs]
                 yield
                 for task in tasks:
                     task.cancel()
 
-    async def _keep(self, job: Job, running: RunningServices) -> None:
-        kept = self._kept.setdefault(job.name, _Kept())
+    async def _supervise(self, job: Job, running: RunningServices) -> None:
+        kept = self._records.setdefault(job.name, _JobRecord())
         failures = 0
         while True:
             began = self._clock.monotonic()

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from hob.agent.settings import AgentSettings
 from hob.app.chat_routing import ChatRouting
 from hob.app.daemon.process_records import RunningProcesses
-from hob.app.logs.log_file import logged_end
+from hob.app.logs.log_file import log_failure
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.settings.sections import choose_models
 from hob.app.trust.identity_files import open_files
@@ -126,12 +126,12 @@ async def open_kernel(
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
-        stack.enter_context(logged_end())
+        stack.enter_context(log_failure())
         opening = open_store(home, config[StoreSettings], clock, mask=known, carried=carried)
         store = await stack.enter_async_context(opening)
         config = config.with_stored(await store.settings.load())
         settings = config[GatewaySettings]
-        owners = partial(owners_token, home, settings, known)
+        owners = partial(load_owner_token, home, settings, known)
         salt = owners().encode()
         keyring = Keyring(owners, TokenFile(home, clock), clock, chosen=settings.auth_token is not None)
         signals, hub, channels = Signals(), Hub(), ChannelDirectory()
@@ -167,7 +167,7 @@ async def open_kernel(
         )
 
 
-def owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
+def load_owner_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
     """Return the owner's current token, after adding it to the masked secrets."""
     token = ensure_token(home, settings.auth_token)
     known.learn({"gateway.token": token})

@@ -15,7 +15,7 @@ from hob.agent.compaction.compaction import Compacted
 from hob.agent.settings import AgentSettings
 from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.models.usage_report import UsageReport, in_order
+from hob.app.models.usage_report import UsageReport, by_cost
 from hob.app.sessions.owner_sessions import OwnerSessions
 from hob.app.settings.reload import SettingsReload
 from hob.app.settings.sections import read_config
@@ -54,12 +54,12 @@ from hob.providers.routing.failover_model import RouteHealthView
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
-_EVERY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
-_MACHINES = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
+_ALL_INTERFACES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
+_MACHINE_CHANNELS = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
 """Channels that lead to no chat."""
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
@@ -134,7 +134,9 @@ class DaemonOperations:
             "settings": self._reloading.view(),
             "model": self._kernel.choice.line(),
             "resting": [
-                _resting(route, until) for route in self._models.routes.resting() if (until := route.until) is not None
+                _resting_view(route, until)
+                for route in self._models.routes.resting()
+                if (until := route.until) is not None
             ],
             "unaccepted": list(self._kernel.files.unaccepted()),
             "store": health.problem or "ok",
@@ -153,11 +155,11 @@ class DaemonOperations:
 
     def mode(self) -> str:
         gateway = self._reloading.config[GatewaySettings]
-        if gateway.host in _EVERY:
+        if gateway.host in _ALL_INTERFACES:
             return "headless"
-        if gateway.hosts or gateway.trusted_proxies or not _is_here(gateway.host):
+        if gateway.hosts or gateway.trusted_proxies or not _is_loopback(gateway.host):
             return "remote"
-        return "full" if any(name not in _MACHINES for name, _ in self._channels.all) else "standalone"
+        return "full" if any(name not in _MACHINE_CHANNELS for name, _ in self._channels.all) else "standalone"
 
     def settings(self) -> Sequence[SettingAnswer]:
         config = self._reloading.config
@@ -172,11 +174,11 @@ class DaemonOperations:
         return await self._accounts.report(days, by)
 
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spending]]:
-        return in_order(await self._store.ledger.sums("model", since))
+        return by_cost(await self._store.ledger.sums("model", since))
 
     async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
         config = self._kernel.config if self._kernel.one_shot else read_config()  # its file may have changed
-        return await _probe()(config, self._models.budget, self._clock, name, draft)
+        return await _load_probe()(config, self._models.budget, self._clock, name, draft)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
@@ -266,16 +268,18 @@ class DaemonOperations:
 
     async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
         kernel = self._kernel
-        return await _erase_person()(
+        return await _load_erasure()(
             self._store, self._erasure, kernel.pairing_service, kernel.config.home, person, preview
         )
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
         models = self._models
-        return await _replay()(self._store, models.model, models.routes.routes, models.budget, self._clock)(id, model)
+        return await _load_replay()(self._store, models.model, models.routes.routes, models.budget, self._clock)(
+            id, model
+        )
 
     async def metrics(self) -> Sequence[Metric]:
-        return await _figures()(self._store, self._queues, dict(await self.status()), self._models.default_model())
+        return await _load_metrics()(self._store, self._queues, dict(await self.status()), self._models.default_model())
 
     def reload(self) -> ReloadedAnswer:
         return self._reloading()
@@ -290,32 +294,32 @@ class DaemonOperations:
 
 
 @Lazy
-def _figures() -> Callable[[Store, SessionQueues, dict[str, Any], str], Awaitable[Sequence[Metric]]]:
-    from hob.app.maintenance.metrics import figures
+def _load_metrics() -> Callable[[Store, SessionQueues, dict[str, Any], str], Awaitable[Sequence[Metric]]]:
+    from hob.app.maintenance.metrics import collect_metrics
 
-    return figures
+    return collect_metrics
 
 
 @Lazy
-def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[TriedAnswer]]:
+def _load_probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[TriedAnswer]]:
     from hob.app.models.probe import probe_model
 
     return probe_model
 
 
 @Lazy
-def _replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]]]:
+def _load_replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]]]:
     from hob.app.replay.replay import TurnReplay
 
     return TurnReplay
 
 
 @Lazy
-def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[ErasedAnswer]]:
+def _load_erasure() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[ErasedAnswer]]:
     from hob.app.maintenance.person_erasure import erase_person
 
     return erase_person
 
 
-def _resting(route: RouteHealthView, until: datetime) -> Mapping[str, Any]:
+def _resting_view(route: RouteHealthView, until: datetime) -> Mapping[str, Any]:
     return {"model": route.route.ref, "key": route.route.key + 1, "reason": route.fault, "until": until.timestamp()}

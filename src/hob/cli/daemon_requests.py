@@ -38,18 +38,18 @@ class DaemonRequest:
 
     there: Callable[[Path], Generator[ClientEvent, None, None]]
     here: Callable[[], Any]
-    """Returns a `Life` of `hob.app.daemon.one_shot`, which most commands do not load."""
+    """Returns an `EventSource` of `hob.app.daemon.one_shot`, which most commands do not load."""
 
 
 def sent(body: dict[str, Any]) -> DaemonRequest:
     """Return a request that sends a message and yields its events."""
     key = f"ask-{os.urandom(12).hex()}"
-    return DaemonRequest(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
+    return DaemonRequest(lambda path: stream_chat(path, body, key), lambda: _one_shot().send_message(body, key))
 
 
 def resumed(id: str) -> DaemonRequest:
     """Return a request for the remaining events of an earlier message."""
-    return DaemonRequest(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
+    return DaemonRequest(lambda path: stream_again(path, id), lambda: _one_shot().resume_message(id))
 
 
 def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
@@ -64,7 +64,7 @@ def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
         if settled["message"] is not None:
             yield from stream_again(path, settled["message"])
 
-    return DaemonRequest(there, lambda: _one_shot().answering(id, allowed=allowed, scope=scope))
+    return DaemonRequest(there, lambda: _one_shot().answer_approval(id, allowed=allowed, scope=scope))
 
 
 def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:

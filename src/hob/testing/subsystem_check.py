@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution
-from hob.app.features import having
+from hob.app.features import make_feature
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
@@ -49,7 +49,7 @@ async def _check_open(subsystem: Subsystem, folder: Path, settings: Mapping[str,
     }
     sections = {**SECTIONS, **subsystem.settings}
     config = load_config(sections, home=folder / "home", environ=environ, flags=settings)
-    scripted = having("scripted", Contribution(wraps={Model: lambda _: ScriptedModel()}))
+    scripted = make_feature("scripted", Contribution(wraps={Model: lambda _: ScriptedModel()}))
     async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, scripted, subsystem)) as app:
         await _check_contribution(subsystem, app)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.prompt import same_bytes
 from hob.app.composition import App, open_app
-from hob.app.daemon.daemon import TcpListener, listening
+from hob.app.daemon.daemon import TcpListener, serve_api
 from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.chat.inbound import owners_inbound
@@ -81,7 +81,7 @@ async def test_waiting_sets_no_timer(tmp_path: Path) -> None:
     Whether the hour of the day's backup has come is looked at once an hour.
     """
     with TcpListener.opened(replace(GatewaySettings(), port=0)) as tcp:
-        async with ModelServer() as server, running(tmp_path, server) as app, listening(app, tcp):
+        async with ModelServer() as server, running(tmp_path, server) as app, serve_api(app, tcp):
             assert timers() == []
             await say(app, "hi")
             for _ in range(600):

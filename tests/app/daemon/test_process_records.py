@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hob.app.daemon.process_records import RunningProcesses, start_of
+from hob.app.daemon.process_records import RunningProcesses, start_time
 
 _TREE = """
 import os, sys, time
@@ -31,7 +31,7 @@ async def _tree() -> tuple[asyncio.subprocess.Process, int]:
 
 async def _gone(pid: int) -> bool:
     async with asyncio.timeout(10):
-        while start_of(pid):  # noqa: ASYNC110 - it is no child of ours
+        while start_time(pid):  # noqa: ASYNC110 - it is no child of ours
             await asyncio.sleep(0.01)
     return True
 
@@ -53,11 +53,11 @@ async def test_process_of_the_same_number_that_began_at_another_time_is_left_alo
     records = RunningProcesses(tmp_path)
     records.add(process.pid)
     record = tmp_path / "run" / str(process.pid)
-    record.write_text(record.read_text().replace(start_of(process.pid), "some-boot 17"))
+    record.write_text(record.read_text().replace(start_time(process.pid), "some-boot 17"))
     records.reap()
     try:
-        assert start_of(process.pid)
-        assert start_of(below)
+        assert start_time(process.pid)
+        assert start_time(below)
         assert not record.exists()
     finally:
         os.killpg(os.getpgid(below), signal.SIGKILL)

@@ -22,7 +22,7 @@ import hob
 from hob.app.diagnostics.check import Check, CheckResult, Severity
 from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, Owner
-from hob.app.diagnostics.report import DiagnosticReport, apply_fixes, examine_house
+from hob.app.diagnostics.report import DiagnosticReport, apply_fixes, run_checks
 from hob.app.home import make_home, own
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
@@ -66,7 +66,7 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
 
 def looked_at(home: Path, **more: str) -> DiagnosticReport:
     """What all of them find."""
-    return examine_house(DiagnosticContext(home, environ_of(home, **more), online=False))
+    return run_checks(DiagnosticContext(home, environ_of(home, **more), online=False))
 
 
 def program(home: Path, name: str, text: str) -> Path:
@@ -82,7 +82,7 @@ def found(home: Path, id: str, **more: str) -> list[CheckResult]:
     """What one check finds."""
     diagnostics = DiagnosticContext(home, environ_of(home, **more), online=False)
     return [
-        each.found for each in examine_house(diagnostics, checks=[check for check in CHECKS if check.id == id]).findings
+        each.found for each in run_checks(diagnostics, checks=[check for check in CHECKS if check.id == id]).findings
     ]
 
 
@@ -129,7 +129,7 @@ def test_doctor_reads_the_log_of_a_crashed_database_and_changes_nothing(home: Pa
     before = state_of(copy)
     diagnostics = DiagnosticContext(copy, environ_of(copy), online=False)
     assert diagnostics.examined.last == "0.0.9"
-    assert not [each for each in examine_house(diagnostics).findings if each.id.startswith("database.")]
+    assert not [each for each in run_checks(diagnostics).findings if each.id.startswith("database.")]
     assert state_of(copy) == before
 
 
@@ -345,7 +345,7 @@ def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:
 def test_clock_that_was_put_back_is_told(home: Path) -> None:
     clock = ManualClock(datetime(2001, 1, 1, tzinfo=UTC))
     checks = [check for check in CHECKS if check.id == "clock.wrong"]
-    report = examine_house(DiagnosticContext(home, environ_of(home), online=False, clock=clock), checks=checks)
+    report = run_checks(DiagnosticContext(home, environ_of(home), online=False, clock=clock), checks=checks)
     told = report.findings[0].found
     assert (told.severity, "2001-01-01" in told.title) == (Severity.CRITICAL, True)
 
@@ -366,7 +366,7 @@ def test_clock_that_differs_from_the_models_servers_is_told(home: Path, off: flo
     with told_time() as url:
         environ = environ_of(home, OPENAI_BASE_URL=url)
         checks = [check for check in CHECKS if check.id == "clock.other"]
-        report = examine_house(DiagnosticContext(home, environ, clock=clock), checks=checks)
+        report = run_checks(DiagnosticContext(home, environ, clock=clock), checks=checks)
     assert [each.found.severity for each in report.findings] == ([told] if told else [])
     assert all(("ahead" if off > 0 else "behind") in each.found.title for each in report.findings)
 
@@ -400,12 +400,12 @@ def test_faults_known_to_a_running_daemon_are_repeated(
     checks = [check for check in CHECKS if check.id == id]
     diagnostics = DiagnosticContext(home, environ_of(home), online=False)
     vars(diagnostics)["owner"] = Owner("hob serve, pid 1, since now", status)
-    (only,) = examine_house(diagnostics, checks=checks).findings
+    (only,) = run_checks(diagnostics, checks=checks).findings
     assert told in f"{only.found.title} {only.found.where}"
     well = DiagnosticContext(home, environ_of(home), online=False)
     vars(well)["owner"] = Owner("hob serve", {"settings": {"waiting": []}, "backups": {}, "late_since": None})
     (home / "logs" / "hob.log").touch()
-    assert not examine_house(well, checks=checks).findings
+    assert not run_checks(well, checks=checks).findings
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="Linux tells limits there")
@@ -417,7 +417,7 @@ def test_few_files_that_may_be_open_are_told(home: Path) -> None:
         while "500" not in limits.read_text():
             time.sleep(0.001)
         checks = [check for check in CHECKS if check.id == "daemon.files"]
-        (only,) = examine_house(diagnostics, checks=checks).findings
+        (only,) = run_checks(diagnostics, checks=checks).findings
         assert "500 files" in only.found.title
         process.communicate(b"\n")
 
@@ -606,9 +606,7 @@ def test_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
     def look(_: DiagnosticContext) -> list[CheckResult]:
         raise RuntimeError("nobody thought of this")
 
-    report = examine_house(
-        DiagnosticContext(home, environ_of(home)), checks=[Check("odd.thing", "?", look), *CHECKS[:1]]
-    )
+    report = run_checks(DiagnosticContext(home, environ_of(home)), checks=[Check("odd.thing", "?", look), *CHECKS[:1]])
     assert "RuntimeError: nobody thought of this" in report.findings[0].found.title
 
 

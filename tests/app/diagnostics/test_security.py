@@ -10,7 +10,7 @@ import pytest
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.checks.security.audit import AUDIT
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import DiagnosticReport, examine_house
+from hob.app.diagnostics.report import DiagnosticReport, run_checks
 from hob.app.diagnostics.security_values import (
     FileFacts,
     GatewayFacts,
@@ -34,7 +34,7 @@ PASSPHRASE = Secret.of("sesame open")
 
 def audit(facts: SecurityFacts, accepted: Sequence[str] = ()) -> DiagnosticReport:
     here = DiagnosticContext(Path("/nowhere"), {}, online=False).with_facts(facts)
-    return examine_house(here, checks=AUDIT, accepted=accepted)
+    return run_checks(here, checks=AUDIT, accepted=accepted)
 
 
 def place(name: str, mode: int = 0o644, **more: Any) -> SecurityFacts:

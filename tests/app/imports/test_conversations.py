@@ -10,7 +10,7 @@ import pytest
 from hob.app.daemon.unix_http import ConnectionLost, call
 from hob.app.home import socket_of
 from hob.app.imports.contents import SourceConversation
-from hob.app.imports.conversations import hand_over, plan_conversations
+from hob.app.imports.conversations import import_conversations, plan_conversations
 from hob.app.imports.plan import Item
 from hob.gateway.imports import PastMessage
 from tests.app.imports.conftest import User
@@ -32,7 +32,7 @@ def importing_while(
 
     planned = list(plan_conversations([SourceConversation("other:one", "a talk", talk)]))
     try:
-        return hand_over(user.state, planned, lambda *_: None, preview=False), answers
+        return import_conversations(user.state, planned, lambda *_: None, preview=False), answers
     finally:
         asking.join(30)
 

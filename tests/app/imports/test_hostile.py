@@ -12,7 +12,7 @@ import pytest
 
 from hob.app.imports.assistants import find_assistant
 from hob.app.imports.contents import SourceConversation, SourceFolder
-from hob.app.imports.conversations import hand_over, plan_conversations
+from hob.app.imports.conversations import import_conversations, plan_conversations
 from hob.app.imports.plan import ItemStatus
 from hob.app.imports.source_files import Unreadable, parse, read_object, text_of, time_of
 from hob.core.trust.labels import Origin
@@ -309,7 +309,7 @@ def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> N
         SourceConversation("a:1", "a", bad),
         SourceConversation("a:2", "b", lambda: iter([PastMessage("1", "user", "x", 1.0)])),
     ]
-    ended = hand_over(tmp_path, list(plan_conversations(talks)), lambda *_: None, preview=True)
+    ended = import_conversations(tmp_path, list(plan_conversations(talks)), lambda *_: None, preview=True)
     assert [(each.status, each.new) for each in ended] == [(ItemStatus.FAILED, 0), (ItemStatus.NEW, 1)]
     assert ended[0].why == "its reader failed: KeyError: 'odd'"
 

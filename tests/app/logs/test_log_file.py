@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.logs.log_file import LogFile, full_files, log_file, logged_end
-from hob.app.logs.log_lines import read_line
+from hob.app.logs.log_file import LogFile, full_files, log_failure, log_file
+from hob.app.logs.log_lines import parse_line
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import NotFound, StoreFull
 from hob.core.events.tracing import TRACE, content_free
@@ -48,7 +48,7 @@ def test_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> N
     (written,) = lines(folder)
     assert "\x1b" not in written
     assert "\u2028" not in written
-    line = read_line(written)
+    line = parse_line(written)
     assert line is not None
     assert (line.level, line.logger, line.trace) == ("ERROR", "tests.log_file", "tr-1")
     assert line.seconds > 1_700_000_000
@@ -63,7 +63,7 @@ def test_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
         log.warning("within")
         TRACE.reset(token)
         log.warning("without")
-    found = [read_line(line) for line in lines(folder)]
+    found = [parse_line(line) for line in lines(folder)]
     assert [line and line.trace for line in found] == ["tr-2", ""]
 
 
@@ -160,11 +160,11 @@ def test_line_below_the_level_is_not_written(folder: Path) -> None:
 @pytest.mark.usefixtures("root")
 def test_log_keeps_why_hob_ended(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
-        with pytest.raises(StoreFull), logged_end():
+        with pytest.raises(StoreFull), log_failure():
             raise StoreFull("no room")
-        with pytest.raises(RuntimeError), logged_end():
+        with pytest.raises(RuntimeError), log_failure():
             raise RuntimeError("a defect")
-        with pytest.raises(NotFound), logged_end():  # a typo is no end of Hob
+        with pytest.raises(NotFound), log_failure():  # a typo is no end of Hob
             raise NotFound("there is no question xx")
     first, second = lines(folder)
     assert first.endswith("Hob ends: no room")
@@ -180,4 +180,4 @@ def test_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["", "{", "{}", '{"time": 1}', "half of a li", "2026-01-01T00:00:00 INFO x"])
 def test_malformed_line_is_left_out(line: str) -> None:
-    assert read_line(line) is None
+    assert parse_line(line) is None

@@ -19,7 +19,7 @@ from hob.app.service.launchd import Launchd
 from hob.app.service.plan import ServicePlan, make_plan
 from hob.app.service.steps import KeepFile, Run, Step, WriteFile, perform
 from hob.app.service.unit import home_in, program_in, unit_text
-from hob.app.service.variables import HEAD, names_in, with_values
+from hob.app.service.variables import HEAD, names_in, set_values
 from tests.app.managers import put_managers
 
 pytestmark = pytest.mark.slow
@@ -260,7 +260,7 @@ def test_bubblewrap_needs_nothing_that_the_unit_takes_away() -> None:
 
 def test_variables_are_read_by_a_shell_as_they_were_given() -> None:
     values = {"A": "x y", "B": '$HOME "quoted" `id` #', "C": "ü"}
-    text = with_values(HEAD, values)
+    text = set_values(HEAD, values)
     assert names_in(text) == set(values)
     script = f'set -a\n{text}printf "%s\\n" "$A" "$B" "$C"'
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True)
@@ -308,7 +308,7 @@ def test_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None
     service_manager, _ = launchd(machine)
     machine.home.mkdir()
     plan = ServicePlan(("/usr/bin/env",), machine.home, "/usr/bin", 50)
-    plan.environment_file.write_text(with_values(HEAD, {"OPENAI_API_KEY": KEY}))
+    plan.environment_file.write_text(set_values(HEAD, {"OPENAI_API_KEY": KEY}))
     arguments = plistlib.loads(service_manager.text(plan).encode())["ProgramArguments"]
     done = subprocess.run(arguments, env={}, capture_output=True, text=True, check=True)
     assert f"OPENAI_API_KEY={KEY}" in done.stdout.splitlines()

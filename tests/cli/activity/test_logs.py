@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.logs.log_lines import LogLine, write_json, write_text
+from hob.app.logs.log_lines import LogLine, format_json, format_text
 from hob.cli.activity.logs import _Tail
 from hob.cli.table import run
 
@@ -25,9 +25,9 @@ def line(hour: int, level: str, text: str, trace: str = "") -> LogLine:
 
 @pytest.fixture
 def written(folder: Path) -> Path:
-    (folder / "hob.log.2").write_text(write_text(line(1, "INFO", "one")) + "\n")
-    (folder / "hob.log.1").write_text(write_json(line(2, "WARNING", "two\x1b[2J\nmore", "tr-7")) + "\n")
-    (folder / "hob.log").write_text(f"broken\n{write_text(line(3, 'ERROR', 'three'))}\n")
+    (folder / "hob.log.2").write_text(format_text(line(1, "INFO", "one")) + "\n")
+    (folder / "hob.log.1").write_text(format_json(line(2, "WARNING", "two\x1b[2J\nmore", "tr-7")) + "\n")
+    (folder / "hob.log").write_text(f"broken\n{format_text(line(3, 'ERROR', 'three'))}\n")
     return folder
 
 

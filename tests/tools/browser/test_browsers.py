@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.daemon.process_records import RunningProcesses, start_of
+from hob.app.daemon.process_records import RunningProcesses, start_time
 from hob.core.errors import NotFound, NotReady
 from hob.core.ids import SessionKey
 from tests.tools.web.server import reply
@@ -138,12 +138,12 @@ def test_browser_does_not_outlive_a_killed_hob(tmp_path: Path) -> None:
     run = subprocess.Popen([sys.executable, "-c", RUNNING, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None
     pid = int(run.stdout.readline())
-    assert start_of(pid)
+    assert start_time(pid)
     run.send_signal(signal.SIGKILL)
     run.wait()
     run.stdout.close()
     RunningProcesses(tmp_path).reap()
-    assert not start_of(pid)
+    assert not start_time(pid)
     assert [*(tmp_path / "browser").iterdir()] == []
 
 

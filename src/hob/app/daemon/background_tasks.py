@@ -18,12 +18,12 @@ async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
     try:
         async with asyncio.TaskGroup() as group:
 
-            def take(work: Coroutine[Any, Any, None]) -> None:
-                task = group.create_task(_walled(work))
+            def start(work: Coroutine[Any, Any, None]) -> None:
+                task = group.create_task(_run_logged(work))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
 
-            yield take
+            yield start
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as failed:
@@ -31,7 +31,7 @@ async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
         raise failed.exceptions[0] from None
 
 
-async def _walled(work: Coroutine[Any, Any, None]) -> None:
+async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except Exception:  # the job wall: the turn it belongs to has ended well already

@@ -31,7 +31,7 @@ from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
-from hob.gateway.http.certificates import renew_certificate, secured_by
+from hob.gateway.http.certificates import load_tls, renew_certificate
 from hob.gateway.http.listener import MAX_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 from hob.gateway.phone import Phone
@@ -88,14 +88,14 @@ async def run_daemon(
         url = tcp.url if tcp is not None else ""
         async with (
             open_app(home, config, subsystems=subsystems, address=url, dashboard=pages.url if pages else "") as app,
-            listening(app, tcp, pages, descriptors=descriptors),
+            serve_api(app, tcp, pages, descriptors=descriptors),
             supervisor.heartbeat(app.api.clock),
         ):
             loop.add_signal_handler(signal.SIGHUP, app.services.reloading)
             on_ready(url)
             supervisor.send("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
             try:
-                await asyncio.to_thread(_load, app.kernel.choice)
+                await asyncio.to_thread(_preload_libraries, app.kernel.choice)
                 await stop.gentle.wait()
             finally:
                 supervisor.send("STOPPING=1", "STATUS=Running turns may end")
@@ -123,7 +123,7 @@ class TcpListener:
         if port < 0:
             yield None
             return
-        tls = secured_by(settings)
+        tls = load_tls(settings)
         with bind_tcp(settings.host, port, setting) as bound:
             host, port = bound.getsockname()[:2]
             here = ip_address(host.partition("%")[0]).is_loopback
@@ -137,7 +137,7 @@ class TcpListener:
 @asynccontextmanager
 async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
     """Serve the API on this Unix socket, whose callers are the owner."""
-    api = Lazy(partial(_api_of, app, local=True))
+    api = Lazy(partial(_build_api, app, local=True))
     async with serve(
         LazyApp(api), [listener], grace=GRACE_SECONDS, message_bytes=app.config[GatewaySettings].body_bytes
     ):
@@ -145,7 +145,7 @@ async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def listening(
+async def serve_api(
     app: App, tcp: TcpListener | None = None, pages: TcpListener | None = None, *, descriptors: int = 1_024
 ) -> AsyncIterator[None]:
     """Serve the API on `hob.sock` and `tcp`, and the dashboard on `pages`.
@@ -158,23 +158,23 @@ async def listening(
         stack.callback(path.unlink, missing_ok=True)
         await stack.enter_async_context(serve_locally(app, unix_socket))
         if tcp is not None:
-            api = _api_of(app, local=False)
+            api = _build_api(app, local=False)
             maximum = min(MAX_CONNECTIONS, descriptors // 2 - TURNED_AWAY)
-            await stack.enter_async_context(_serve_by(tcp, api, app, maximum, descriptors))
+            await stack.enter_async_context(_serve_tcp(tcp, api, app, maximum, descriptors))
         if pages is not None:
             maximum = min(MAX_PAGES, descriptors // 8)
-            page = LazyApp(Lazy(partial(_pages_of, app, app.api)))
-            await stack.enter_async_context(_serve_by(pages, page, app, maximum, descriptors))
-            await stack.enter_async_context(_open_to_phones(app, pages, maximum))
+            page = LazyApp(Lazy(partial(_build_pages, app, app.api)))
+            await stack.enter_async_context(_serve_tcp(pages, page, app, maximum, descriptors))
+            await stack.enter_async_context(_serve_phones(app, pages, maximum))
         yield
 
 
 @asynccontextmanager
-async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, descriptors: int) -> AsyncIterator[None]:
+async def _serve_tcp(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, descriptors: int) -> AsyncIterator[None]:
     settings = app.config[GatewaySettings]
     with ExitStack() as stack:
         if tcp.tls is not None:
-            renew = partial(_renew, tcp.tls, settings)
+            renew = partial(_reload_certificate, tcp.tls, settings)
             stack.enter_context(app.kernel.signals.settings.subscribed(lambda _: renew()))
         async with serve(
             api,
@@ -190,7 +190,7 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, desc
 
 
 @asynccontextmanager
-async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIterator[None]:
+async def _serve_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIterator[None]:
     """Serve the dashboard to phones while the owner wants it: the same port on one more address."""
     access = app.api.ports.get(PhoneAccess)
     if not isinstance(access, PhoneAccess):
@@ -201,7 +201,7 @@ async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIt
     @asynccontextmanager
     async def listen(place: PhonePlace, tls: ssl.SSLContext) -> AsyncIterator[int]:
         api = replace(app.api, settings=replace(settings, hosts=[*settings.hosts, place.name]))
-        page = LazyApp(Lazy(partial(_pages_of, app, api)))
+        page = LazyApp(Lazy(partial(_build_pages, app, api)))
         try:
             bound = bind_tcp(place.host, port)
         except NotConfigured as error:
@@ -222,11 +222,11 @@ async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIt
         running.cancel()
 
 
-def _api_of(app: App, *, local: bool) -> ASGIApp:
+def _build_api(app: App, *, local: bool) -> ASGIApp:
     return build_api(app.api, local=local, endpoints=ENDPOINTS, more=partial(endpoints_of, app.features.subsystems))
 
 
-def _pages_of(app: App, api: Api) -> ASGIApp:
+def _build_pages(app: App, api: Api) -> ASGIApp:
     from hob.gateway.dashboard.canvas import canvas_frames
     from hob.gateway.dashboard.files import FRAMED, PackageFiles, authority_file  # loaded with the first page request
 
@@ -239,14 +239,14 @@ def _pages_of(app: App, api: Api) -> ASGIApp:
     return build_api(api, local=False, endpoints=api_v1_of(app.features.subsystems), pages=pages)
 
 
-def _load(choice: ModelChoice) -> None:
+def _preload_libraries(choice: ModelChoice) -> None:
     try:
         load_libraries(choice)
     except (OSError, ImportError) as error:  # no file can be opened: the libraries are tried again when they are needed
         log.error("libraries could not be loaded beforehand: %s", error)
 
 
-def _renew(context: ssl.SSLContext, settings: GatewaySettings) -> None:
+def _reload_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
     try:
         renew_certificate(context, settings)
     except NotConfigured as error:

@@ -52,10 +52,10 @@ def reach(
         return call(socket_of(home), method, route, query, body, timeout=timeout, headers=_TRANSLATING).body
 
     def ask_here() -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads(_ask_here(home, method, route, query, body))
+        found: Mapping[str, Any] = json.loads(_answer_here(home, method, route, query, body))
         return found
 
-    return checked_answer(_either(ask, ask_here))
+    return checked_answer(_ask_owner_or_here(ask, ask_here))
 
 
 def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,12 +103,12 @@ def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
         return chain(first, told)
 
     def ask_here() -> Iterator[str]:
-        text = _ask_here(home, "GET", route, query, None)
+        text = _answer_here(home, "GET", route, query, None)
         if text.startswith('{"error":'):
             raise error_of(json.loads(text))
         return iter(StringIO(text, newline="\n"))
 
-    yield from _either(ask, ask_here)
+    yield from _ask_owner_or_here(ask, ask_here)
 
 
 def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
@@ -141,14 +141,14 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
         return seen
 
     def ask_here() -> Mapping[str, Any]:
-        text = _ask_here(home, "POST", route, None, fields, tell)
+        text = _answer_here(home, "POST", route, None, fields, tell)
         seen: Mapping[str, Any] = json.loads(text.strip().rpartition("\n")[2])
         return seen
 
-    return checked_answer(_either(ask, ask_here))
+    return checked_answer(_ask_owner_or_here(ask, ask_here))
 
 
-def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
+def _ask_owner_or_here(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
     """Return the owner's answer, or this process's if there is no owner.
 
     An owner that is just starting, or that owns the home only briefly as `hob ask` does, is waited for.
@@ -166,7 +166,7 @@ def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
         time.sleep(0.05)
 
 
-def _ask_here(
+def _answer_here(
     home: Path,
     method: str,
     route: str,

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from hob.app.composition import open_app
-from hob.app.daemon.daemon import listening
+from hob.app.daemon.daemon import serve_api
 from hob.app.daemon.drain import commands_notice, drain
 from hob.app.home import own
 from hob.app.logs.log_file import log_file
@@ -27,7 +27,7 @@ def embedded_daemon(home: Path) -> Iterator[None]:
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     said: queue.SimpleQueue[_Stopper | Future[None]] = queue.SimpleQueue()
     with ThreadPoolExecutor(1, thread_name_prefix="hob") as pool:
-        living = pool.submit(_live, home, said)
+        living = pool.submit(_run_embedded, home, said)
         living.add_done_callback(said.put)
         first = said.get()
         if isinstance(first, Future):
@@ -68,14 +68,14 @@ class _Stopper:
             self.loop.call_soon_threadsafe(event.set)
 
 
-def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
+def _run_embedded(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> None:
     config = read_config()
 
     async def live() -> None:
         stopper = _Stopper()
         async with (
             open_app(home, config, on_handover=stopper.stop_requested.set) as app,
-            listening(app),
+            serve_api(app),
         ):
             said.put(stopper)
             await stopper.stop_requested.wait()

@@ -49,7 +49,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
         for channel in channels:
             if channel not in theirs:
                 await stack.enter_async_context(channel.run(accept))
-        kept = [Job(f"channel {each.name}", partial(_receive, each)) for each in theirs]
+        kept = [Job(f"channel {each.name}", partial(_run_channel, each)) for each in theirs]
         await stack.enter_async_context(services.supervisor.keeping(kept, running))
         stack.push_async_callback(bus.drain, 0.0)
         for each in features:
@@ -70,7 +70,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
         yield bus, running
 
 
-async def _receive(channel: Channel, running: RunningServices) -> None:
+async def _run_channel(channel: Channel, running: RunningServices) -> None:
     """Run a plug-in's channel as a job, so that it is restarted if it fails."""
     async with channel.run(running.accept):
         await asyncio.Event().wait()

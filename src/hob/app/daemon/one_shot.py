@@ -36,12 +36,12 @@ def _serve() -> Callable[[App, socket], AbstractAsyncContextManager[None]]:
     return serve_locally
 
 
-Life = Callable[[App], AsyncGenerator[ClientEvent, None]]
+EventSource = Callable[[App], AsyncGenerator[ClientEvent, None]]
 """Events of one use of an open application."""
 
 
-async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
-    """Own the home for one `Life` and show its events, until it ends or asks a question.
+async def one_shot(live: EventSource, show: Callable[[ClientEvent], None]) -> None:
+    """Own the home and show the events of one source, until it ends or asks a question.
 
     Other clients may attach to `hob.sock` meanwhile, and their messages run too. A starting daemon is handed the home
     as soon as the current work ends, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
@@ -53,9 +53,9 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
     with own(config.home, "ask"), log_file(config.home, config[LogSettings]):
         async with (
             open_app(config.home, config, own_only=True, on_handover=handed_over.set) as app,
-            on_demand(app),
+            serve_on_demand(app),
         ):
-            told = await _tell(app, live(app), show, handed_over)
+            told = await _show_events(app, live(app), show, handed_over)
             await drain(app, asyncio.Event())
             if text := commands_notice(app.services.tool_runtime.running):
                 show(ClientEvent("progress", {"what": "commands", "text": text}))
@@ -63,7 +63,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
         raise ConnectionLost  # the next owner resumes the turn and knows the key
 
 
-async def _tell(
+async def _show_events(
     app: App, events: AsyncGenerator[ClientEvent, None], show: Callable[[ClientEvent], None], handed_over: asyncio.Event
 ) -> bool:
     """Show the events to their end. Return False if the home had to be handed over first."""
@@ -89,14 +89,14 @@ async def _tell(
     return told
 
 
-def sending(body: dict[str, Any], key: str) -> Life:
+def send_message(body: dict[str, Any], key: str) -> EventSource:
     """Send a message and follow it; if it answers an approval, follow the waiting turn too."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
         inbound = owners_inbound(body, key, app.api.clock)
         known = await app.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, key)
         if known is not None:
-            await _need_model(app, known.id)
+            await _require_model(app, known.id)
         waited = await app.store.turns.parked((WaitsFor.APPROVAL,))
         async for event in follow(app.api, inbound, app.api.settings.wait_seconds):
             yield event
@@ -104,17 +104,17 @@ def sending(body: dict[str, Any], key: str) -> Life:
         for turn in set(waited).difference(wait):
             first = await app.store.inbox.first_of(turn)
             if first is not None:
-                async for event in resuming(first)(app):
+                async for event in resume_message(first)(app):
                     yield event
 
     return live
 
 
-def resuming(id: str) -> Life:
+def resume_message(id: str) -> EventSource:
     """Follow the rest of an earlier message."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
-        await _need_model(app, InboundId(id))
+        await _require_model(app, InboundId(id))
         await app.bus.session_queues.adopt(InboundId(id))
         async for event in follow_again(app.api, InboundId(id), app.api.settings.wait_seconds):
             yield event
@@ -122,7 +122,7 @@ def resuming(id: str) -> Life:
     return live
 
 
-async def _need_model(app: App, id: InboundId) -> None:
+async def _require_model(app: App, id: InboundId) -> None:
     """Raise NotConfigured if no model is set up here: the message is left for a Hob that has one."""
     result = await app.store.inbox.find_result(id)
     if result is not None and not result.settled and app.kernel.choice.line().startswith(NO_MODEL_NAME):
@@ -136,7 +136,7 @@ async def _need_model(app: App, id: InboundId) -> None:
         )
 
 
-def answering(id: str, *, allowed: bool, scope: str) -> Life:
+def answer_approval(id: str, *, allowed: bool, scope: str) -> EventSource:
     """Answer a question (event `settled`, with the question afterwards), then follow the turn that waited."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
@@ -144,14 +144,14 @@ def answering(id: str, *, allowed: bool, scope: str) -> Life:
         settled = await settled_view(app.store, pending_approvals, id, allowed=allowed, scope=scope, by="local:owner")
         yield ClientEvent("settled", dict(settled))
         if settled["message"] is not None:  # not erased
-            async for event in resuming(settled["message"])(app):
+            async for event in resume_message(settled["message"])(app):
                 yield event
 
     return live
 
 
 @contextlib.asynccontextmanager
-async def on_demand(app: App) -> AsyncGenerator[None, None]:
+async def serve_on_demand(app: App) -> AsyncGenerator[None, None]:
     """Listen on `hob.sock`, loading the HTTP server with the first connection: most one-shots get none."""
     path = socket_of(app.home)
     listener = bind_unix(path)

@@ -20,10 +20,10 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
 
-def start_objection(config: Config) -> NotConfigured | None:
+def start_problem(config: Config) -> NotConfigured | None:
     """Return the first setting error that would prevent the start, or None."""
     try:
-        _try(config)
+        _check_start(config)
     except NotConfigured as error:
         return error
     return None
@@ -61,7 +61,7 @@ def embedder_problem(config: Config) -> ModelError | None:
     return None
 
 
-def _try(config: Config) -> None:
+def _check_start(config: Config) -> None:
     """Construct what the start constructs from the loaded sections. Raises NotConfigured."""
     loaded = config.sections.values()
     if GatewaySettings in loaded:
@@ -69,9 +69,9 @@ def _try(config: Config) -> None:
         if gateway.auth_token is not None:
             checked_token(gateway.auth_token)
         if gateway.tls_cert is not None or gateway.tls_key is not None:
-            from hob.gateway.http.certificates import secured_by  # loads TLS
+            from hob.gateway.http.certificates import load_tls  # loads TLS
 
-            secured_by(gateway)
+            load_tls(gateway)
     if AdmissionSettings in loaded:
         admission = config[AdmissionSettings]
         if admission.passphrase is not None:

@@ -26,7 +26,7 @@ class RunningProcesses:
         self._folder = home / FOLDER
 
     def add(self, pid: int, folder: Path | None = None) -> None:
-        if not (began := start_of(pid)):
+        if not (began := start_time(pid)):
             return  # already ended
         record = json.dumps({"began": began, "folder": str(folder or "")})
         with suppress(OSError):  # on a full disk, only its pipe ends it
@@ -42,9 +42,9 @@ class RunningProcesses:
         for record in self._folder.glob("*") if self._folder.is_dir() else ():
             with suppress(OSError, ValueError, TypeError, KeyError):  # a record half-written when Hob died
                 told, pid = json.loads(record.read_bytes()), int(record.name)
-                if start_of(pid) == told["began"]:
+                if start_time(pid) == told["began"]:
                     log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=CONTENT_FREE)
-                    end(pid)
+                    kill_tree(pid)
                 folder = Path(told["folder"])
                 if self._home in folder.parents:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -52,7 +52,7 @@ class RunningProcesses:
                 record.unlink()
 
 
-def start_of(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Return when this process started, unique across reuse of its pid; empty if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
@@ -64,24 +64,24 @@ def start_of(pid: int) -> str:
     return "" if fields[0] in "ZX" else f"{_BOOT.read_text().strip()} {fields[19]}"
 
 
-def end(pid: int) -> None:
+def kill_tree(pid: int) -> None:
     """Kill a process, its group and its descendants. Each is stopped first so that it cannot fork meanwhile."""
-    tree = list(_stopped(pid))
+    tree = list(_stop_tree(pid))
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     for each in tree:
-        _signal(each, signal.SIGKILL)
+        _send_signal(each, signal.SIGKILL)
 
 
-def _stopped(pid: int) -> Iterator[int]:
-    _signal(pid, signal.SIGSTOP)
+def _stop_tree(pid: int) -> Iterator[int]:
+    _send_signal(pid, signal.SIGSTOP)
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in task.read_text("ascii").split():
-                yield from _stopped(int(child))
+                yield from _stop_tree(int(child))
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
+def _send_signal(pid: int, number: signal.Signals) -> None:
     with suppress(OSError):
         os.kill(pid, number)

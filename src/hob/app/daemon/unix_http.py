@@ -80,7 +80,7 @@ def call(
     with _Exchange(path, timeout) as exchange:
         response = exchange.send(method, route, query, body, headers)
         text = response.read()
-        return HttpAnswer(response.status, _json(text), response.getheader("retry-after", "") or "")
+        return HttpAnswer(response.status, _parse_body(text), response.getheader("retry-after", "") or "")
 
 
 _BYTES = MappingProxyType({"content-type": "application/octet-stream"})
@@ -90,7 +90,7 @@ def upload(path: Path, route: str, data: bytes, headers: Mapping[str, str] = _BY
     """Upload bytes. Raises as `call` does."""
     with _Exchange(path, 60.0) as exchange:
         response = exchange.send_bytes("POST", route, data, headers)
-        return HttpAnswer(response.status, _json(response.read()))
+        return HttpAnswer(response.status, _parse_body(response.read()))
 
 
 def lines(
@@ -104,7 +104,7 @@ def lines(
     with _Exchange(path, None) as exchange:
         response = exchange.send("GET" if body is None else "POST", route, query, body, headers)
         if response.status != 200:
-            raise RequestFailed(_json(response.read()))
+            raise RequestFailed(_parse_body(response.read()))
         for line in response:
             yield line.decode()
 
@@ -129,7 +129,7 @@ def _stream(
     with _Exchange(path, None) as exchange:
         response = exchange.send(method, route, None, body, {"accept": "text/event-stream", **headers})
         if response.status != 200:
-            yield ClientEvent("error", _json(response.read()))
+            yield ClientEvent("error", _parse_body(response.read()))
             return
         name, last = "", ""
         for raw in response:
@@ -180,6 +180,6 @@ class _Exchange:
         return self._connection.getresponse()
 
 
-def _json(text: bytes) -> dict[str, Any]:
+def _parse_body(text: bytes) -> dict[str, Any]:
     value = parse_json_object(text)
     return value if value is not None else {"error": {"code": "garbage", "message": text[:200].decode("latin-1")}}

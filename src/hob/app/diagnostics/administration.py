@@ -7,15 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import examine_house
+from hob.app.diagnostics.report import run_checks
 from hob.app.logs.log_file import NAME, full_files
-from hob.app.logs.log_lines import LogLine, read_line, view
-from hob.app.models.candidates import ModelCandidate, address_problem, is_key, keyed, listed, name_of, save_candidate
+from hob.app.logs.log_lines import LogLine, line_view, parse_line
+from hob.app.models.candidates import (
+    ModelCandidate,
+    address_problem,
+    draft_with_key,
+    is_key,
+    list_chat_models,
+    name_of,
+    save_candidate,
+)
 from hob.app.models.keys import FILE
 from hob.app.models.probe import open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
-from hob.app.settings.secret_stores import kept_secrets
+from hob.app.settings.secret_stores import list_secrets
 from hob.app.settings.sections import read_config
 from hob.app.trust.identity_review import compare_files, settle_file
 from hob.bus.directory import ChannelDirectory
@@ -73,7 +81,7 @@ class OwnerAdministration:
 
     async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
         """Return lines of the log, newest last."""
-        return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", criteria)]
+        return [line_view(line) for line in await asyncio.to_thread(_newest_lines, self._home / "logs", criteria)]
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
         """Return the doctor's recent findings, or with `refresh` new ones; `online`: with model servers."""
@@ -85,7 +93,7 @@ class OwnerAdministration:
 
     async def _look(self, *, online: bool) -> DoctorAnswer:
         context = DiagnosticContext(self._home, self._environ, online=online)
-        report = await asyncio.to_thread(examine_house, context)
+        report = await asyncio.to_thread(run_checks, context)
         return {
             "at": self._clock.now().timestamp(),
             "checks": report.checks,
@@ -138,9 +146,9 @@ class OwnerAdministration:
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Try the model, and if it answers, store its key and make it the default."""
         candidate = _candidate(new_model)
-        with keyed(self._home, candidate) as draft:
+        with draft_with_key(self._home, candidate) as draft:
             if not draft.model:
-                names = await _names(draft)
+                names = await _list_models(draft)
                 draft = replace(draft, model=name_of(draft.provider, names[0]) if names else "")
                 candidate = replace(candidate, draft=replace(candidate.draft, model=draft.model))
             row = await probe(draft.model, draft.as_text())
@@ -189,7 +197,7 @@ def _candidate(new_model: ModelConnection) -> ModelCandidate:
 
 def _secrets(config: Config) -> list[SecretAnswer]:
     found: list[SecretAnswer] = []
-    for each in kept_secrets(config):
+    for each in list_secrets(config):
         setting = find_setting(config.sections, tuple(each.key.split(".")))
         about, reference = setting.rules.doc if setting else "", each.reference or None
         found.append(
@@ -229,15 +237,15 @@ def _sandbox(config: Config, path: str) -> SandboxAnswer:
     }  # fmt: skip
 
 
-async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
+async def _list_models(draft: ProviderConfigDraft) -> tuple[str, ...]:
     try:
         async with open_model_setup(read_config(), SystemClock(), draft) as here:
-            return await listed(here, draft.provider)
+            return await list_chat_models(here, draft.provider)
     except ModelError:  # the probe will report the reason
         return ()
 
 
-def _newest(folder: Path, criteria: LogsQuery) -> list[LogLine]:
+def _newest_lines(folder: Path, criteria: LogsQuery) -> list[LogLine]:
     """Read from the newest file backwards, as far as needed."""
     minimum, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
@@ -245,7 +253,7 @@ def _newest(folder: Path, criteria: LogsQuery) -> list[LogLine]:
         some = [
             line
             for line in _lines(file)
-            if _weight(line) >= minimum
+            if _level_index(line) >= minimum
             and (not text or text in line.text.casefold() or text in line.logger)
             and (not criteria.trace_id or line.trace == criteria.trace_id)
         ]
@@ -255,7 +263,7 @@ def _newest(folder: Path, criteria: LogsQuery) -> list[LogLine]:
     return list(found)
 
 
-def _weight(line: LogLine) -> int:
+def _level_index(line: LogLine) -> int:
     name = line.level.lower()
     return _LEVELS.index(name) if name in _LEVELS else len(_LEVELS)
 
@@ -265,4 +273,4 @@ def _lines(file: Path) -> Iterator[LogLine]:
         texts = file.read_text("utf-8", "replace").split("\n")
     except OSError:
         return
-    yield from (line for text in texts if (line := read_line(text)) is not None)
+    yield from (line for text in texts if (line := parse_line(text)) is not None)

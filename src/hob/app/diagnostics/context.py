@@ -11,7 +11,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, text_of
 from hob.app.diagnostics.security_facts import gather
 from hob.app.diagnostics.security_values import SecurityFacts
 from hob.app.home import holder_of, socket_of
-from hob.app.service.detection import find_keeper
+from hob.app.service.detection import find_service_manager
 from hob.app.service.service_manager import ServiceManager
 from hob.app.settings.sections import load_settings
 from hob.config.loading import Config
@@ -156,7 +156,7 @@ class DiagnosticContext:
     @cached_property
     def service_manager(self) -> ServiceManager:
         """The machine's service manager."""
-        return find_keeper(self.environ, self.home)
+        return find_service_manager(self.environ, self.home)
 
     def may_write(self, path: Path) -> bool:
         """Return whether this path may be written or created."""

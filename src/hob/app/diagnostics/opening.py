@@ -11,7 +11,7 @@ from hob.gateway.administration import Administration, LazyAdministration
 
 
 @Lazy
-def _over() -> Callable[..., Administration]:
+def _load_administration() -> Callable[..., Administration]:
     from hob.app.diagnostics.administration import OwnerAdministration
 
     return OwnerAdministration
@@ -27,6 +27,6 @@ async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
         now = config
 
     def make() -> Administration:
-        return _over()(kernel.config.home, kernel.environ, kernel.store, kernel.channels, lambda: now)
+        return _load_administration()(kernel.config.home, kernel.environ, kernel.store, kernel.channels, lambda: now)
 
     yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))}, on_settings=reconfigure)

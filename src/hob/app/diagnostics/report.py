@@ -49,7 +49,7 @@ def checks_of(subsystems: Iterable[Subsystem], *, audit: bool = False) -> Sequen
     return tuple(row for row in declared if row.audit is audit)
 
 
-def examine_house(
+def run_checks(
     diagnostics: DiagnosticContext,
     begins: Callable[[Check], None] = lambda _: None,
     checks: Iterable[Check] | None = None,
@@ -81,16 +81,16 @@ def examine_house(
 def apply_fixes(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
     """Apply safe fixes. Return what was done. Those that need the home alone are skipped if it is in use."""
     mends = [mend for each in findings if (mend := each.found.fix) is not None and not each.accepted]
-    done = _done([each for each in mends if not each.alone])
+    done = _perform([each for each in mends if not each.alone])
     alone = [each for each in mends if each.alone]
     if alone:
         try:
             with own(home, "doctor"):
-                done += _done(alone)
+                done += _perform(alone)
         except (HomeInUse, NotConfigured, StoreFull):
             return done
     return done
 
 
-def _done(mends: Iterable[Fix]) -> list[str]:
+def _perform(mends: Iterable[Fix]) -> list[str]:
     return [each.told for each in mends if each.perform()]

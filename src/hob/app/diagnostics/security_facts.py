@@ -92,7 +92,7 @@ def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[st
     """Gather the locations and permissions of files."""
     home, workspace = config.home, config[WorkspaceSettings].path
     backups = sorted((home / "backups").glob("*.db")) if (home / "backups").is_dir() else []
-    places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _look(path)) is not None}
+    places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _stat_place(path)) is not None}
     newest = max((file.stat().st_mtime for file in backups), default=None)
     days = None if newest is None else (time.time() - newest) / _DAY
     return FileFacts(
@@ -102,7 +102,7 @@ def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[st
         user_home=os.path.realpath(environ.get("HOME") or Path.home()),
         root=os.geteuid() == 0,
         parent_open=_is_open(home.parent),
-        setuid=tuple(_setuid(workspace)),
+        setuid=tuple(_find_setuid(workspace)),
         repository=next((str(up) for up in home.parents if (up / ".git").exists()), ""),
         backup_days=days if (home / NAME).exists() else 0.0,
     )
@@ -123,7 +123,7 @@ def _places(config: Config, secrets: Mapping[str, Secret], backups: list[Path]) 
     yield from ((f"reference.{number}", Path(file)) for number, file in enumerate(files))
 
 
-def _look(path: Path) -> PlaceFacts | None:
+def _stat_place(path: Path) -> PlaceFacts | None:
     try:
         found = path.lstat()
     except OSError:
@@ -132,7 +132,7 @@ def _look(path: Path) -> PlaceFacts | None:
     return PlaceFacts(str(path), stat.S_IMODE(found.st_mode), mine, stat.S_ISLNK(found.st_mode))
 
 
-def _setuid(folder: Path) -> Iterator[str]:
+def _find_setuid(folder: Path) -> Iterator[str]:
     """Yield files with setuid or setgid bits, up to a maximum of files examined."""
     files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
     for file in islice(files, _MAX_FILES):
@@ -144,7 +144,7 @@ def _setuid(folder: Path) -> Iterator[str]:
 
 def _is_open(folder: Path) -> bool:
     """Return whether others may rename entries of this folder."""
-    seen = _look(folder)
+    seen = _stat_place(folder)
     return seen is not None and bool(seen.mode & 0o022) and not seen.mode & stat.S_ISVTX
 
 
@@ -251,15 +251,15 @@ def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxFacts:
         protects=protects,
         missing=missing,
         hosts=tuple(settings.hosts),
-        read=tuple(_expanded(path, environ) for path in settings.read),
-        write=tuple(_expanded(path, environ) for path in settings.write),
+        read=tuple(_expand_home(path, environ) for path in settings.read),
+        write=tuple(_expand_home(path, environ) for path in settings.write),
         environment=tuple(settings.environment),
         protected=tuple(settings.protected),
         image=settings.image,
     )
 
 
-def _expanded(path: str, environ: Mapping[str, str]) -> str:
+def _expand_home(path: str, environ: Mapping[str, str]) -> str:
     own = environ.get("HOME", "")
     return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 _SECONDS = 3.0
 
 
-def date_of(url: str) -> float | None:
+def server_time(url: str) -> float | None:
     """Return a server's time in Unix seconds, or None if it does not say. Sends nothing but `HEAD /`."""
     try:
         parts = urlsplit(url)

@@ -32,10 +32,10 @@ _FILES = re.compile(r"conversations(-\d+)?\.json")
 _ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "assistant"}
 _CHATGPT, _CLAUDE = "mapping", "chat_messages"
 
-Say = Callable[[Object, bool], Iterator[PastMessage | SkippedPart]]
+ReadMessages = Callable[[Object, bool], Iterator[PastMessage | SkippedPart]]
 
 
-def _nowhere(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+def _no_places(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
     return ()
 
 
@@ -50,7 +50,7 @@ def _knows(field: str, folder: Path) -> bool:
         return False
 
 
-def _read(id: str, title: str, field: str, say: Say, source: SourceFolder) -> Contents:
+def _read(id: str, title: str, field: str, messages: ReadMessages, source: SourceFolder) -> Contents:
     root = source.root
     if not _knows(field, root):
         raise Unreadable(f"{root} is no export of {title}: it has no conversations.json with `{field}`")
@@ -64,9 +64,9 @@ def _read(id: str, title: str, field: str, say: Say, source: SourceFolder) -> Co
                     left.append(SkippedItem(f"{path}, byte {offset:,}", "it is no conversation that Hob knows"))
                     continue
                 name = text_of(found.get("title") or found.get("name"), 200)
-                read = partial(_read_one, path, root, offset, size, say, owner=source.owners)
+                read = partial(_read_one, path, root, offset, size, messages, owner=source.owners)
                 conversations.append(
-                    SourceConversation(f"{id}:{_plain(key)}", f"{path.name}: {name}", read, name, size)
+                    SourceConversation(f"{id}:{_safe_name(key)}", f"{path.name}: {name}", read, name, size)
                 )
         except Unreadable as error:
             left.append(SkippedItem(str(path), str(error)))
@@ -78,7 +78,7 @@ def _read(id: str, title: str, field: str, say: Say, source: SourceFolder) -> Co
     return Contents(conversations=tuple(conversations), left=tuple(left))
 
 
-def _plain(key: str) -> str:
+def _safe_name(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", key)
 
 
@@ -92,7 +92,7 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
         end = text.index("[") + 1
         while True:
             try:
-                begun = _after_commas(text, end)
+                begun = _skip_commas(text, end)
                 if text.startswith("]", begun):
                     return
                 found, end_of_it = decoder.raw_decode(text, begun)
@@ -116,13 +116,13 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
             at, place, end = at + size, end_of_it, end_of_it
 
 
-def _after_commas(text: str, place: int) -> int:
+def _skip_commas(text: str, place: int) -> int:
     found = _BETWEEN.match(text, place)
     return found.end() if found else place
 
 
 def _read_one(
-    path: Path, root: Path, offset: int, size: int, say: Say, *, owner: bool
+    path: Path, root: Path, offset: int, size: int, read: ReadMessages, *, owner: bool
 ) -> Iterator[PastMessage | SkippedPart]:
     with os.fdopen(open_plain(path, root), "rb") as file:
         file.seek(offset)
@@ -131,10 +131,10 @@ def _read_one(
         found = json.loads(data)
     except ValueError:
         raise Unreadable("the file changed meanwhile; do it again") from None
-    yield from say(found, owner)
+    yield from read(found, owner)
 
 
-def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
+def _chatgpt_messages(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     nodes, node, branch = object_at(conversation, "mapping"), conversation.get("current_node"), list[Object]()
     seen: set[object] = set()
     while isinstance(node, str) and node in nodes and node not in seen:
@@ -160,7 +160,7 @@ def _parts(content: object) -> str:
     return text_of("\n".join(texts))
 
 
-def _said_in_claude(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
+def _claude_messages(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     at = time_of(conversation.get("created_at")) or 0.0
     messages = conversation.get("chat_messages")
     for message in messages if isinstance(messages, list) else ():
@@ -187,9 +187,9 @@ def _message(key: str, role: str, text: str, at: float, owner: bool) -> PastMess
     return PastMessage(key, said, text, at, owner and said == "user")
 
 
-def _export(id: str, title: str, field: str, say: Say) -> Assistant:
-    return Assistant(id, title, _nowhere, partial(_knows, field), partial(_read, id, title, field, say))
+def _export(id: str, title: str, field: str, read: ReadMessages) -> Assistant:
+    return Assistant(id, title, _no_places, partial(_knows, field), partial(_read, id, title, field, read))
 
 
-CHATGPT = _export("chatgpt", "ChatGPT", _CHATGPT, _said_in_chatgpt)
-CLAUDE = _export("claude", "Claude", _CLAUDE, _said_in_claude)
+CHATGPT = _export("chatgpt", "ChatGPT", _CHATGPT, _chatgpt_messages)
+CLAUDE = _export("claude", "Claude", _CLAUDE, _claude_messages)

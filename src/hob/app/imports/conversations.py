@@ -36,7 +36,7 @@ def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[
         yield Item(ItemKind.CONVERSATION, each.source, each.session, ItemStatus.NEW, why, each)
 
 
-def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
+def import_conversations(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
     """Import all conversations, or only count what is new. Each ends as done, already there, or failed.
 
     Raises HomeInUse between two owners, and ConnectionLost if the owner goes away; a repetition continues.
@@ -44,7 +44,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
     if not items:
         return []
     if preview and not (home / "hob.db").exists():
-        return asyncio.run(_transfer(_all_new, items, progress, preview=True))
+        return asyncio.run(_transfer(_count_as_new, items, progress, preview=True))
     try:
         call(socket_of(home), "GET", "/health", timeout=10)
     except NotRunning:
@@ -69,12 +69,12 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
     # the whole application is loaded only if no Hob is running
     from hob.app.composition import open_app
     from hob.app.daemon.drain import drain
-    from hob.app.daemon.one_shot import on_demand
+    from hob.app.daemon.one_shot import serve_on_demand
 
     async def transfer() -> list[Item]:
         called = asyncio.Event()
         ended: list[Item] = []
-        async with open_app(home, read_config(), own_only=True, on_handover=called.set) as app, on_demand(app):
+        async with open_app(home, read_config(), own_only=True, on_handover=called.set) as app, serve_on_demand(app):
 
             async def add(importing: ImportRequest) -> Mapping[str, Any]:
                 if called.is_set():
@@ -96,7 +96,7 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
         return asyncio.run(transfer())
 
 
-async def _all_new(importing: ImportRequest) -> Mapping[str, Any]:
+async def _count_as_new(importing: ImportRequest) -> Mapping[str, Any]:
     """Answer as a store without any of these messages."""
     return {"new": len(importing.messages), "there": 0}
 
@@ -106,14 +106,14 @@ async def _transfer(add: Add, items: Sequence[Item], progress: Progress, *, prev
     read = 0
     for item in items:
         progress(len(items), len(ended), read)
-        done = await _one(add, item, lambda n: progress(len(items), len(ended), read + n), preview=preview)  # noqa: B023
+        done = await _import_one(add, item, lambda n: progress(len(items), len(ended), read + n), preview=preview)  # noqa: B023
         ended.append(done)
         read += done.new + done.there
     progress(len(items), len(ended), read)
     return ended
 
 
-async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bool) -> Item:
+async def _import_one(add: Add, item: Item, told: Callable[[int], None], *, preview: bool) -> Item:
     conversation = item.what
     if not isinstance(conversation, SourceConversation):
         raise TypeError(item)

@@ -29,7 +29,7 @@ def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
             continue
         taken.add(target.casefold())
         try:
-            yield _placed(item, _read(file), workspace)
+            yield _with_status(item, _read(file), workspace)
         except Unreadable as error:
             yield item.ended(ItemStatus.NOT_TAKEN, str(error))
 
@@ -42,11 +42,11 @@ def put_file(item: Item, workspace: Path, aside: Path) -> Item:
     target = workspace / file.target
     try:
         data = _read(file)
-        item = _placed(item, data, workspace)
+        item = _with_status(item, data, workspace)
         if item.status in (ItemStatus.NEW, ItemStatus.REPLACES):
             _make_folder(target.parent, workspace)
             if item.status is ItemStatus.REPLACES:
-                _keep(target, aside / file.target)
+                _copy(target, aside / file.target)
             _write(target, data, replaces=item.status is ItemStatus.REPLACES)
             return item.ended(ItemStatus.DONE)
     except FileExistsError:
@@ -62,23 +62,23 @@ def _read(file: SourceFile) -> bytes:
     return read_bytes(file.source, Path(file.source.anchor), MAX_BYTES)
 
 
-def _placed(item: Item, data: bytes, workspace: Path) -> Item:
+def _with_status(item: Item, data: bytes, workspace: Path) -> Item:
     """Return the item with its status and a note for its reader."""
     name = item.target
     target = workspace / name
     if name in NAMES and len(data) > MAX_IDENTITY:
         return item.ended(ItemStatus.NOT_TAKEN, f"it is larger than {MAX_IDENTITY:,} bytes: it could not be accepted")
-    if behind := _link_above(workspace, PurePosixPath(name)):
+    if behind := _find_link_above(workspace, PurePosixPath(name)):
         return item.ended(ItemStatus.CONFLICT, f"{behind} is a link; nothing is written behind it")
     if not os.path.lexists(target):
-        return item.ended(ItemStatus.NEW, _note(name, data))
+        return item.ended(ItemStatus.NEW, _warning(name, data))
     if target.is_symlink() or not target.is_file():
         return item.ended(ItemStatus.CONFLICT, "there is a link or a folder of this name; it stays")
     there = _bytes_at(target, len(data))
     if there == data:
         return item.ended(ItemStatus.THERE, "")
     if name in TEMPLATES and there is not None and digest(there) == digest(TEMPLATES[name]):
-        return item.ended(ItemStatus.REPLACES, _note(name, data))
+        return item.ended(ItemStatus.REPLACES, _warning(name, data))
     return item.ended(ItemStatus.CONFLICT, "yours is another; it stays. Compare them, and copy what you want")
 
 
@@ -91,7 +91,7 @@ def _bytes_at(path: Path, length: int) -> bytes | None:
         return None
 
 
-def _note(name: str, data: bytes) -> str:
+def _warning(name: str, data: bytes) -> str:
     """Return a warning to read before accepting the file, or an empty text."""
     if not name.endswith(_TEXTS) or len(data) > MAX_IDENTITY:
         return ""
@@ -99,7 +99,7 @@ def _note(name: str, data: bytes) -> str:
     return f"look twice: it holds {found}" if found else ""
 
 
-def _link_above(workspace: Path, name: PurePosixPath) -> Path | None:
+def _find_link_above(workspace: Path, name: PurePosixPath) -> Path | None:
     """Return the first symbolic link among its parent folders below the workspace, or None."""
     above = [workspace / parent for parent in reversed(name.parents) if parent.parts]
     return next((folder for folder in above if folder.is_symlink()), None)
@@ -111,7 +111,7 @@ def _make_folder(folder: Path, workspace: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _keep(path: Path, aside: Path) -> None:
+def _copy(path: Path, aside: Path) -> None:
     """Copy a file durably."""
     aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not aside.exists():

@@ -28,7 +28,7 @@ class WorkspaceLayout:
     """Entries that are imported elsewhere or not at all, without mention."""
 
 
-def named_folder(written: object) -> Path | None:
+def find_named_folder(written: object) -> Path | None:
     """Return the resolved folder that a configuration names, or None if there is none."""
     if not isinstance(written, str) or not written or "\0" in written:
         return None
@@ -62,14 +62,14 @@ def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFi
     files: list[SourceFile] = []
     left: list[SkippedItem] = []
     others: list[str] = []
-    for entry in _listed(folder, left):
+    for entry in _list_entries(folder, left):
         path, name = folder / entry.name, entry.name
         if name in layout.silent or name in _IGNORED:
             continue
         if name in layout.not_taken:
             left.append(SkippedItem(str(path), layout.not_taken[name]))
         elif name in layout.files and not entry.is_dir(follow_symlinks=False):
-            _take(entry, path, PurePosixPath(layout.files[name]), files, left)
+            _take_file(entry, path, PurePosixPath(layout.files[name]), files, left)
         elif name in layout.folders and entry.is_dir(follow_symlinks=False):
             only = NOTES if layout.folders[name] == "memory" else ()
             take_folder(path, PurePosixPath(layout.folders[name]), files, left, only=only, renamed=layout.files)
@@ -97,7 +97,7 @@ def take_folder(
     if depth > MAX_DEPTH:
         left.append(SkippedItem(str(folder), f"it lies more than {MAX_DEPTH} folders deep"))
         return
-    for entry in _listed(folder, left):
+    for entry in _list_entries(folder, left):
         path = folder / entry.name
         if entry.name in _IGNORED:
             continue
@@ -107,10 +107,10 @@ def take_folder(
             left.append(SkippedItem(str(path), "it is no note"))
         else:
             name = (renamed or {}).get(f"{folder.name}/{entry.name}")
-            _take(entry, path, PurePosixPath(name) if name else target / entry.name, files, left)
+            _take_file(entry, path, PurePosixPath(name) if name else target / entry.name, files, left)
 
 
-def _take(
+def _take_file(
     entry: "os.DirEntry[str]", path: Path, target: PurePosixPath, files: list[SourceFile], left: list[SkippedItem]
 ) -> None:
     try:
@@ -131,7 +131,7 @@ def _take(
         files.append(SourceFile(path, target))
 
 
-def _listed(folder: Path, left: list[SkippedItem]) -> Iterator["os.DirEntry[str]"]:
+def _list_entries(folder: Path, left: list[SkippedItem]) -> Iterator["os.DirEntry[str]"]:
     """Yield a folder's entries, skipping names with invisible characters, which would mislead wherever shown."""
     try:
         with os.scandir(folder) as entries:

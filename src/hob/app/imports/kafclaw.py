@@ -21,7 +21,7 @@ from hob.app.imports.contents import (
     SourceFolder,
 )
 from hob.app.imports.databases import open_listing
-from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_workspace, transcripts
+from hob.app.imports.folders import WorkspaceLayout, find_named_folder, read_config, take_workspace, transcripts
 from hob.app.imports.nanobot import read_entries
 from hob.app.imports.setting_mapping import SettingMapping, leave_rest, usual_wire
 from hob.app.imports.source_files import (
@@ -89,7 +89,7 @@ def _read(source: SourceFolder) -> Contents:
         found, told = take_workspace(folder, _LAYOUT)
         files += found
         left += told
-    conversations = [*_sessions(root / "sessions", left), *_remembered(source, left)]
+    conversations = [*_sessions(root / "sessions", left), *_memory_conversations(source, left)]
     mapping = _settings(config, source)
     return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *mapping.left))
 
@@ -97,7 +97,7 @@ def _read(source: SourceFolder) -> Contents:
 def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
     """Yield the workspace beside the folder, and a separate work repository; only for an owner's own folder."""
     named = (source.root.parent / "KafClaw-Workspace", inner(config, "paths", "workRepoPath")) if source.owners else ()
-    yield from dict.fromkeys(folder for each in named if (folder := named_folder(str(each or ""))) is not None)
+    yield from dict.fromkeys(folder for each in named if (folder := find_named_folder(str(each or ""))) is not None)
 
 
 def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversation]:
@@ -113,7 +113,7 @@ def _read_file(path: Path, root: Path, since: float) -> Iterator[PastMessage | S
     yield from read_entries(lines, since, owner=False)
 
 
-def _remembered(source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:
+def _memory_conversations(source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:
     path = source.root / "timeline.db"
     if not path.exists():
         return
@@ -129,13 +129,13 @@ def _remembered(source: SourceFolder, left: list[SkippedItem]) -> Iterator[Sourc
         left.append(SkippedItem(f"{path}: memory_chunks, {kind} ({count})", why))
     for name, title, table, key, at, where in _REMEMBERED:
         if {*key, "content", at} <= tables[table]:
-            read = partial(_rows, file, table, key, at, where)
+            read = partial(_read_table, file, table, key, at, where)
             yield SourceConversation(f"kafclaw:{name}", f"{path}: {table}", read, title)
         elif tables[table]:
             left.append(SkippedItem(f"{path}: {table}", "its columns are none that Hob knows"))
 
 
-def _rows(
+def _read_table(
     file: ForeignFile, table: str, key: Sequence[str], at: str, where: Sequence[tuple[str, str]]
 ) -> Iterator[PastMessage | SkippedPart]:
     for text, stamp, *named in file.rows(table, ("content", at, *key), at, where):

@@ -26,7 +26,7 @@ from hob.app.imports.contents import (
     SourceFolder,
 )
 from hob.app.imports.databases import open_listing
-from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_workspace, transcripts
+from hob.app.imports.folders import WorkspaceLayout, find_named_folder, read_config, take_workspace, transcripts
 from hob.app.imports.setting_mapping import SettingMapping, leave_rest, usual_wire
 from hob.app.imports.source_files import (
     MAX_ARGUMENTS,
@@ -84,14 +84,14 @@ def _read(source: SourceFolder) -> Contents:
     if not _knows(root) and not path.is_file():
         raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
     left: list[SkippedItem] = []
-    config: Object = _snake(read_config(path, root, left))
+    config: Object = _to_snake_case(read_config(path, root, left))
     workspace = _workspace(source, config, left)
     files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
-    owners = _owners(config) if source.owners else frozenset[str]()
+    owners = _owner_sessions(config) if source.owners else frozenset[str]()
     conversations: list[SourceConversation] = []
     for folder in dict.fromkeys(each / "sessions" for each in (root, workspace) if each is not None):
         conversations += _conversations(folder, source, owners, left)
-    for folder, prefix in _namespaces(root / "sessions", workspace, left):
+    for folder, prefix in _workspace_folders(root / "sessions", workspace, left):
         conversations += _conversations(folder, source, owners, left, prefix)
     if (root / "cron").exists():
         left.append(SkippedItem(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
@@ -99,18 +99,19 @@ def _read(source: SourceFolder) -> Contents:
     return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *told, *mapping.left))
 
 
-def _snake(value: Any, depth: int = 0) -> Any:
+def _to_snake_case(value: Any, depth: int = 0) -> Any:
     """Return the value with all names in snake_case."""
     if not isinstance(value, Mapping) or depth > 3:
         return value
-    return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(k)).lower(): _snake(v, depth + 1) for k, v in value.items()}
+    names = {key: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(key)).lower() for key in value}
+    return {names[key]: _to_snake_case(each, depth + 1) for key, each in value.items()}
 
 
 def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) -> Path | None:
     root = source.root
     if _is_workspace(root):
         return root
-    found = named_folder(object_at(config, "agents", "defaults").get("workspace"))
+    found = find_named_folder(object_at(config, "agents", "defaults").get("workspace"))
     if found is not None and (source.owners or found.is_relative_to(root)):
         return found
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
@@ -119,7 +120,7 @@ def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) ->
     return None
 
 
-def _owners(config: Object) -> frozenset[str]:
+def _owner_sessions(config: Object) -> frozenset[str]:
     """Return the sessions with the owner: the terminal's, and chats with the only person who may write."""
     found = {"cli:direct"}
     for name, channel in object_at(config, "channels").items():
@@ -132,7 +133,7 @@ def _owners(config: Object) -> frozenset[str]:
 # Sessions
 
 
-def _namespaces(sessions: Path, workspace: Path | None, left: list[SkippedItem]) -> Iterator[tuple[Path, str]]:
+def _workspace_folders(sessions: Path, workspace: Path | None, left: list[SkippedItem]) -> Iterator[tuple[Path, str]]:
     """Yield each workspace's folder with a prefix for its sessions, empty for the imported workspace."""
     if not sessions.is_dir() or sessions.resolve() != sessions:
         return
@@ -156,13 +157,13 @@ def _conversations(
         key = _key_of(path, folder)
         status = path.stat()
         read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
-        yield SourceConversation(_session(prefix, key), str(path), read, size=status.st_size)
+        yield SourceConversation(_session_name(prefix, key), str(path), read, size=status.st_size)
     database = folder / _DATABASE
     if database.exists():
-        yield from _of_database(database, source, owners, left, prefix)
+        yield from _database_conversations(database, source, owners, left, prefix)
 
 
-def _session(prefix: str, key: str) -> str:
+def _session_name(prefix: str, key: str) -> str:
     return f"nanobot:{prefix}{_NAME.sub('_', key)[:200]}"
 
 
@@ -173,10 +174,10 @@ def _key_of(path: Path, root: Path) -> str:
     except Unreadable:
         first = {}
     key = first.get("key") if first.get("_type") == "metadata" else None
-    return text_of(key, 200) or _decoded(path.stem) or path.stem.replace("_", ":", 1)
+    return text_of(key, 200) or _decode_key(path.stem) or path.stem.replace("_", ":", 1)
 
 
-def _decoded(stem: str) -> str:
+def _decode_key(stem: str) -> str:
     """Return the key that a name encodes in base64, or an empty text."""
     try:
         key = urlsafe_b64decode(stem + "=" * (-len(stem) % 4)).decode()
@@ -190,7 +191,7 @@ def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator
     yield from read_entries(entries, since, owner=owner)
 
 
-def _of_database(
+def _database_conversations(
     path: Path, source: SourceFolder, owners: frozenset[str], left: list[SkippedItem], prefix: str
 ) -> Iterator[SourceConversation]:
     try:
@@ -201,7 +202,9 @@ def _of_database(
     since = path.stat().st_mtime
     for key, title in rows:
         read = partial(_read_rows, file, str(key), since, owner=str(key) in owners)
-        yield SourceConversation(_session(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
+        yield SourceConversation(
+            _session_name(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200)
+        )
 
 
 def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
@@ -231,10 +234,10 @@ def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool)
         nth = roles[role] = roles[role] + 1
         timed = isinstance(stamp, str) and len(stamp) <= 40 and stamp.isprintable()
         key = f"{role} {stamp} {nth}" if timed else f"line:{n}"
-        yield _said(key, entry, at, owner=owner)
+        yield _message(key, entry, at, owner=owner)
 
 
-def _said(key: str, entry: Object, at: float, *, owner: bool) -> PastMessage | SkippedPart:
+def _message(key: str, entry: Object, at: float, *, owner: bool) -> PastMessage | SkippedPart:
     text = _text(entry.get("content"))
     match entry.get("role"):
         case "user":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.app.home import make_home
 from hob.app.imports.contents import Assistant, SkippedItem, SourceFolder
-from hob.app.imports.conversations import Progress, hand_over, plan_conversations
+from hob.app.imports.conversations import Progress, import_conversations, plan_conversations
 from hob.app.imports.files import plan_files, put_file
 from hob.app.imports.plan import OPEN, ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.settings import plan_settings, put_setting
@@ -53,18 +53,18 @@ def make_plan(
         *plan_files(found.files, workspace),
         *plan_settings((*found.keys, *found.settings), config),
         *plan_conversations(found.conversations),
-        *(_left(each) for each in found.left),
+        *(_skipped_item(each) for each in found.left),
     )
     return ImportPlan(assistant.id, assistant.title, str(root), items)
 
 
-def _left(each: SkippedItem) -> Item:
+def _skipped_item(each: SkippedItem) -> Item:
     return Item(ItemKind.OTHER, each.what, "", ItemStatus.NOT_TAKEN, each.why)
 
 
-def look_closer(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
+def count_new(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
     """Return the plan with the number of new messages, by reading every conversation; nothing is stored."""
-    return _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=True))
+    return _with_conversations(plan, home, progress, preview=True)
 
 
 def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
@@ -73,7 +73,7 @@ def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
     Replaced templates are kept in `backups`. Raises NotConfigured, HomeInUse, ConnectionLost, StoreErrors.
     """
     make_home(home)
-    plan = _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=False))
+    plan = _with_conversations(plan, home, progress, preview=False)
     config = read_config()
     settings = config[WorkspaceSettings]
     open_files(home, settings, may_seed=True)  # acceptance is settled before anything is written there
@@ -91,11 +91,9 @@ def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
     return replace(plan, items=items)
 
 
-def _open(plan: ImportPlan, kind: ItemKind) -> list[Item]:
-    return [item for item in plan.of(kind) if item.status in OPEN]
-
-
-def _with_conversations(plan: ImportPlan, ended: list[Item]) -> ImportPlan:
-    rest = iter(ended)
+def _with_conversations(plan: ImportPlan, home: Path, progress: Progress, *, preview: bool) -> ImportPlan:
+    """Import the open conversations. Return the plan with their outcomes."""
+    open_items = [item for item in plan.of(ItemKind.CONVERSATION) if item.status in OPEN]
+    rest = iter(import_conversations(home, open_items, progress, preview=preview))
     items = [next(rest) if each.kind is ItemKind.CONVERSATION and each.status in OPEN else each for each in plan.items]
     return replace(plan, items=items)

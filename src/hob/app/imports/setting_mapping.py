@@ -70,10 +70,10 @@ class SettingMapping:
             if not self.owners:
                 self._elsewhere.add(id)
                 return self.leave(source, f"an address is not taken: {ELSEWHERE}")
-            self._set(dotted(("model", "providers", id, "base_url")), address, source)
+            self._add_setting(dotted(("model", "providers", id, "base_url")), address, source)
             if wire and (known is None or known.wire != wire):
-                self._set(dotted(("model", "providers", id, "wire")), wire, source)
-        if self._key(id, key, source) or known is None or known.keyless:
+                self._add_setting(dotted(("model", "providers", id, "wire")), wire, source)
+        if self._add_key(id, key, source) or known is None or known.keyless:
             self._reached.add(id)
         return None
 
@@ -85,17 +85,17 @@ class SettingMapping:
             provider = next((each for each in PROVIDERS if name in each.keys), None)
             if provider is None:
                 self._unused[name] = source
-            elif self._key(provider.id, value, f"{source}: {name}"):
+            elif self._add_key(provider.id, value, f"{source}: {name}"):
                 self._reached.add(provider.id)
 
     def model(self, reference: object, source: str, setting: str = "model.name") -> None:
         """Set the model, if it can be reached from here."""
-        if (name := self._reachable(reference, source)) is not None:
-            self._set(setting, name, source)
+        if (name := self._reachable_model(reference, source)) is not None:
+            self._add_setting(setting, name, source)
 
     def fallbacks(self, references: object, source: str) -> None:
         """Set the fallback models."""
-        found = [self._reachable(each, source) for each in references] if isinstance(references, list) else []
+        found = [self._reachable_model(each, source) for each in references] if isinstance(references, list) else []
         if names := tuple(name for name in found if name is not None):
             self.settings.append(SourceSetting("model.fallbacks", names, source))
 
@@ -108,22 +108,22 @@ class SettingMapping:
         elif find_provider(provider := reference.partition("/")[0]) is None and provider.lower() not in self._reached:
             self.leave(f"{source} ({reference})", "Hob does not know its provider")
         else:
-            self._set(dotted(("model", "aliases", alias)), self._referred(reference), source)
+            self._add_setting(dotted(("model", "aliases", alias)), self._normalised(reference), source)
 
     def thinking(self, level: object, source: str) -> None:
         """Set the thinking level."""
         if level in list(Thinking):
-            self._set("model.thinking", str(level), source)
+            self._add_setting("model.thinking", str(level), source)
         elif level is not None:
             self.leave(source, "Hob has no such level")
 
     def allow(self, channel: str, ids: object, source: str) -> None:
         """Allow people to write on a channel."""
-        self._admit("admission.allow", channel, ids, source, "it would let everybody in")
+        self._add_admitted("admission.allow", channel, ids, source, "it would let everybody in")
 
     def groups(self, channel: str, ids: object, source: str) -> None:
         """Answer in these groups."""
-        self._admit("admission.groups", channel, ids, source, "it would answer in every group")
+        self._add_admitted("admission.groups", channel, ids, source, "it would answer in every group")
 
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
         """Set what happens to unknown people (`dm_policy`) and groups (`group_policy`), never to let more people in."""
@@ -132,7 +132,7 @@ class SettingMapping:
         elif word == "open":
             self.leave(source, "it is open to everybody; if you want that, set it yourself")
         elif word in _POLICIES[kind] and _ID.fullmatch(channel):
-            self._set(dotted(("admission", "channels", channel, kind)), str(word), source)
+            self._add_setting(dotted(("admission", "channels", channel, kind)), str(word), source)
         elif word is not None:
             self.leave(source, "Hob has no such policy")
 
@@ -148,7 +148,7 @@ class SettingMapping:
         known: Provider | None = find_provider(name)
         return known.id if known is not None else name.lower()
 
-    def _admit(self, key: str, channel: str, ids: object, source: str, everybody: str) -> None:
+    def _add_admitted(self, key: str, channel: str, ids: object, source: str, everybody: str) -> None:
         if ids and not self.owners:
             self.leave(source, f"who may write is not taken: {ELSEWHERE}")
             return
@@ -163,7 +163,7 @@ class SettingMapping:
             else:
                 self.leave(source, "an entry is no id")
 
-    def _key(self, provider: str, value: object, source: str) -> bool:
+    def _add_key(self, provider: str, value: object, source: str) -> bool:
         """Return whether the provider has a key afterwards, perhaps an existing one."""
         known = find_provider(provider)
         there = known is not None and any(self.environ.get(name, "").strip() for name in known.keys)
@@ -178,7 +178,7 @@ class SettingMapping:
         if variable := _VARIABLE.fullmatch(value):
             name = variable[1]
             if name not in self.variables_there:
-                return self._refer(provider, setting, name, source) or there
+                return self._refer_to_variable(provider, setting, name, source) or there
             value = self.variables_there[name]
             self._unused.pop(name, None)
         if not _is_line(value, _MAX_KEY) or not value.isascii() or " " in value or "${" in value:
@@ -187,7 +187,7 @@ class SettingMapping:
         self.keys.append(SourceKey(setting, value, source))
         return True
 
-    def _refer(self, provider: str, setting: str, variable: str, source: str) -> bool:
+    def _refer_to_variable(self, provider: str, setting: str, variable: str, source: str) -> bool:
         """Let a setting refer to a variable of this environment. Return whether that is a key."""
         known = find_provider(provider)
         if not self.environ.get(variable, "").strip():
@@ -198,16 +198,16 @@ class SettingMapping:
         if not self.owners:
             self.leave(f"{source}: the key", f"it would be a variable of yours: {ELSEWHERE}")
             return False
-        self._set(setting, f"env:{variable}", source)
+        self._add_setting(setting, f"env:{variable}", source)
         return True
 
-    def _reachable(self, reference: object, source: str) -> str | None:
+    def _reachable_model(self, reference: object, source: str) -> str | None:
         if reference is None:
             return None
         if not isinstance(reference, str) or not self._is_reference(reference):
             self.leave(source, "it is no model's name")
             return None
-        name = self._referred(reference)
+        name = self._normalised(reference)
         provider = name.partition("/")[0]
         known = find_provider(provider)
         if provider in self._elsewhere:
@@ -222,14 +222,14 @@ class SettingMapping:
             return None
         return name
 
-    def _referred(self, reference: str) -> str:
+    def _normalised(self, reference: str) -> str:
         provider, slash, model = reference.partition("/")
         return f"{self.id_of(provider)}{slash}{model}"
 
     def _is_reference(self, reference: str) -> bool:
         return _is_line(reference) and all(reference.partition("/")) and " " not in reference
 
-    def _set(self, key: str, value: str, source: str) -> None:
+    def _add_setting(self, key: str, value: str, source: str) -> None:
         self.settings.append(SourceSetting(key, value, source))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hob.app.imports.contents import SourceKey, SourceSetting
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
-from hob.app.settings.secret_stores import FOLDER, file_name, put_in_file
+from hob.app.settings.secret_stores import FOLDER, file_name, store_in_file
 from hob.app.settings.sections import SECTIONS
 from hob.config.editing import set_value
 from hob.config.environment import process_environment
@@ -20,7 +20,7 @@ from hob.providers.catalog.catalog import find_provider
 
 
 @dataclass(frozen=True, slots=True)
-class _Now:
+class _CurrentValue:
     """The current value of a key. `outranked`: it is set outside the file, so that the file would not count."""
 
     value: Any
@@ -38,7 +38,7 @@ def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -
             if not same:
                 yield item.ended(ItemStatus.CONFLICT, f"{first.source} says what it is")
             continue
-        yield _judged(item, each, config)
+        yield _with_status(item, each, config)
 
 
 def put_setting(item: Item, config: Config) -> Item:
@@ -46,14 +46,14 @@ def put_setting(item: Item, config: Config) -> Item:
     wanted = item.what
     if not isinstance(wanted, SourceSetting | SourceKey):
         raise TypeError(item)
-    item = _judged(_item(wanted), wanted, config)
+    item = _with_status(_item(wanted), wanted, config)
     if item.status is not ItemStatus.NEW:
         return item
     try:
         text = (
-            put_in_file(config.home, wanted.key, wanted.value)
+            store_in_file(config.home, wanted.key, wanted.value)
             if isinstance(wanted, SourceKey)
-            else _text(wanted, config)
+            else _as_toml(wanted, config)
         )
         set_value(config.path, wanted.key, text, sections=SECTIONS, environ=process_environment())
     except ConfigInvalid as error:
@@ -71,10 +71,10 @@ def _item(wanted: SourceSetting | SourceKey) -> Item:
     return Item(ItemKind.SETTING, wanted.source, f"{wanted.key} = {value}", ItemStatus.NEW, what=wanted)
 
 
-def _judged(item: Item, wanted: SourceSetting | SourceKey, config: Config) -> Item:
-    now = _now(config, wanted.key)
+def _with_status(item: Item, wanted: SourceSetting | SourceKey, config: Config) -> Item:
+    now = _current_value(config, wanted.key)
     if isinstance(wanted, SourceKey):
-        return _judged_key(item, wanted, config, now)
+        return _key_with_status(item, wanted, config, now)
     if now.value in (None, "", [], {}):
         return item
     if isinstance(now.value, Secret):
@@ -92,7 +92,7 @@ def _judged(item: Item, wanted: SourceSetting | SourceKey, config: Config) -> It
     return item.ended(ItemStatus.CONFLICT, f"it is {shown} here; that stays")
 
 
-def _judged_key(item: Item, wanted: SourceKey, config: Config, now: _Now) -> Item:
+def _key_with_status(item: Item, wanted: SourceKey, config: Config, now: _CurrentValue) -> Item:
     """Return the key's item with its status. Nothing shown reveals a key."""
     known = find_provider(wanted.key.split(".")[2])
     environ = process_environment()
@@ -108,37 +108,37 @@ def _judged_key(item: Item, wanted: SourceKey, config: Config, now: _Now) -> Ite
             item.ended(ItemStatus.THERE) if same else item.ended(ItemStatus.CONFLICT, "there is another key; it stays")
         )
     file = config.home / FOLDER / file_name(wanted.key)
-    if file.exists() and _content(file) != wanted.value:
+    if file.exists() and _read_text(file) != wanted.value:
         return item.ended(ItemStatus.CONFLICT, f"{file} holds another key; it stays")
     return item
 
 
-def _content(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def _now(config: Config, key: str) -> _Now:
+def _current_value(config: Config, key: str) -> _CurrentValue:
     try:
         value, origin = config.get(key), config.origin(key)
     except UnknownKey:
-        return _Now(None)
+        return _CurrentValue(None)
     if origin.layer is ConfigLayer.DEFAULT:
-        return _Now(None)
-    return _Now(value, "" if origin.layer is ConfigLayer.FILE else str(origin))
+        return _CurrentValue(None)
+    return _CurrentValue(value, "" if origin.layer is ConfigLayer.FILE else str(origin))
 
 
-def _text(wanted: SourceSetting, config: Config) -> str:
+def _as_toml(wanted: SourceSetting, config: Config) -> str:
     """Return the value as TOML text, with `${` escaped."""
     if isinstance(wanted.value, str):
-        return _plain(wanted.value)
-    before = _now(config, wanted.key).value or []
+        return _escaped(wanted.value)
+    before = _current_value(config, wanted.key).value or []
     entries = [*before, *(each for each in wanted.value if each not in before)]
-    quoted = (json.dumps(_plain(each), ensure_ascii=False) for each in entries)  # JSON strings are valid TOML
+    quoted = (json.dumps(_escaped(each), ensure_ascii=False) for each in entries)  # JSON strings are valid TOML
     return f"[{', '.join(quoted)}]"
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("${", "$${")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hob.app.logs.log_lines import LogLine, write_json, write_text
+from hob.app.logs.log_lines import LogLine, format_json, format_text
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import HobError, InvalidRequest, NotFound
 from hob.core.events.tracing import TRACE
@@ -38,7 +38,7 @@ class LineFormatter(logging.Formatter):
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
         trace = getattr(record, "trace", "") or TRACE.get()
-        write = write_json if self.form == "json" else write_text
+        write = format_json if self.form == "json" else format_text
         return write(LogLine(self._time(record.created), record.levelname, record.name, trace, text))
 
     def _time(self, created: float) -> str:
@@ -82,9 +82,9 @@ class LogFile(logging.Handler):
         """Write one line."""
         try:
             line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
-            self._look()
+            self._reopen_if_moved()
             if self._size and self._size + len(line) > self._settings.file_bytes:
-                self._begin_anew()
+                self._rotate()
             self._size += os.write(self._handle, line)
         except Exception:  # noqa: BLE001 - the log's wall: what cannot be logged breaks nothing
             self.handleError(record)
@@ -106,21 +106,21 @@ class LogFile(logging.Handler):
             os.fchmod(handle, 0o600)
         self._size = os.fstat(handle).st_size
 
-    def _begin_anew(self) -> None:
+    def _rotate(self) -> None:
         full = full_files(self._path.parent)
         for file in full[max(0, self._settings.files - 1) :]:
             file.unlink(missing_ok=True)
         for number in range(min(len(full), self._settings.files - 1), 0, -1):
             with suppress(FileNotFoundError):
-                self._numbered(number).rename(self._numbered(number + 1))
+                self._numbered_path(number).rename(self._numbered_path(number + 1))
         with suppress(FileNotFoundError):
             if self._settings.files:
-                self._path.rename(self._numbered(1))
+                self._path.rename(self._numbered_path(1))
             else:
                 self._path.unlink()
         self._open()
 
-    def _look(self) -> None:
+    def _reopen_if_moved(self) -> None:
         """Check now and then whether the file was moved away, and open a new one if so."""
         now = time.monotonic()
         if now < self._looked + LOOK_SECONDS:
@@ -133,7 +133,7 @@ class LogFile(logging.Handler):
         if there != os.fstat(self._handle).st_ino:
             self._open()
 
-    def _numbered(self, number: int) -> Path:
+    def _numbered_path(self, number: int) -> Path:
         return self._path.with_name(f"{NAME}.{number}")
 
 
@@ -180,7 +180,7 @@ def reopen_logs(settings: LogSettings) -> None:
 
 
 @contextmanager
-def logged_end() -> Iterator[None]:
+def log_failure() -> Iterator[None]:
     """Log the error that ended the block, into the file only: the command itself reports it to the terminal."""
     try:
         yield

@@ -31,17 +31,17 @@ class LogLine(NamedTuple):
             return 0.0
 
 
-def write_text(line: LogLine) -> str:
+def format_text(line: LogLine) -> str:
     """Format a line for people, with line ends and terminal controls escaped."""
     return f"{line.at} {line.level} {line.logger} {line.trace or NO_TRACE} {line.text.translate(_SHOWN)}"
 
 
-def write_json(line: LogLine) -> str:
+def format_json(line: LogLine) -> str:
     """Format a line as JSON."""
-    return json.dumps(view(line), ensure_ascii=False).translate(_ENDS)
+    return json.dumps(line_view(line), ensure_ascii=False).translate(_ENDS)
 
 
-def view(line: LogLine) -> LogLineAnswer:
+def line_view(line: LogLine) -> LogLineAnswer:
     """Return a line as the API's value."""
     return {
         "time": line.at,
@@ -52,7 +52,7 @@ def view(line: LogLine) -> LogLineAnswer:
     }
 
 
-def read_line(line: str) -> LogLine | None:
+def parse_line(line: str) -> LogLine | None:
     """Parse a line of either form; return None for anything else, e.g. one that a full disk cut off."""
     if line.startswith("{"):
         try:

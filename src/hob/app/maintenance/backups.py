@@ -70,7 +70,7 @@ class DailyBackups:
         """Return whether one is due: none since today's hour, in a home that was in use before it."""
         if not self.settings.daily:
             return False
-        hour, past = self.last_hour(), self._past(self.found())
+        hour, past = self.last_hour(), self._not_in_future(self.found())
         if past and hour <= past[-1].at:
             return False
         return await self._store.began() < hour.timestamp()
@@ -83,7 +83,7 @@ class DailyBackups:
         self._making = True
         try:
             await self._store.backup(file, force=True)
-            await asyncio.to_thread(self._let_go)
+            await asyncio.to_thread(self._drop_oldest)
         except (StoreError, OSError) as error:
             self._problem = str(error)
             log.error("the daily backup could not be made: %s", error)
@@ -101,7 +101,7 @@ class DailyBackups:
     def view(self) -> Mapping[str, Any]:
         """Return the newest complete backup, the time of the next, and the last problem."""
         found = self.found()
-        newest = (self._past(found) or found)[-1] if found else None
+        newest = (self._not_in_future(found) or found)[-1] if found else None
         next_at = _next_hour(self._clock.now(), self.settings.hour, self._timezone).timestamp()
         return {
             "daily": self.settings.daily,
@@ -113,11 +113,11 @@ class DailyBackups:
             "problem": self._problem or None,
         }
 
-    def _let_go(self) -> None:
-        for backup in self._past(self.found())[: -self.settings.keep]:
+    def _drop_oldest(self) -> None:
+        for backup in self._not_in_future(self.found())[: -self.settings.keep]:
             backup.file.unlink(missing_ok=True)
 
-    def _past(self, found: list[Backup]) -> list[Backup]:
+    def _not_in_future(self, found: list[Backup]) -> list[Backup]:
         """Return all backups not dated in the future by a wrong clock; those never count as the newest."""
         now = self._clock.now()
         return [backup for backup in found if backup.at <= now]

@@ -13,15 +13,17 @@ from hob.bus.session_queues import SessionQueues
 from hob.core.errors import ModelFault
 from hob.core.models import Spending, Usage
 from hob.core.states import TurnState
-from hob.gateway.http.prometheus import Metric, figure
+from hob.gateway.http.prometheus import Metric, gauge
 from hob.store.store import Store
 
 _ENDS = (TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED, TurnState.SET_ASIDE)
 
 
-async def figures(store: Store, session_queues: SessionQueues, status: dict[str, Any], usual: str) -> Sequence[Metric]:
-    """Return metrics of turns, models, ages and queues from `status` (that of `hob status`); `usual` is the default
-    model.
+async def collect_metrics(
+    store: Store, session_queues: SessionQueues, status: dict[str, Any], default_model: str
+) -> Sequence[Metric]:
+    """Return metrics of turns, models, ages and queues from `status` (that of `hob status`); `default_model` is
+    listed even before its first call.
 
     Known label values are present from the start with 0. Raises StoreErrors.
     """
@@ -34,8 +36,8 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
     failing = [({"job": each["name"]}, float(each["state"] in ("waiting", "stopped"))) for each in status["jobs"]]
     found = [
         Metric("hob_info", "gauge", "Show the version.", (({"version": __version__}, 1.0),)),
-        *_of_turns(session_queues),
-        *await _of_models(store, usual),
+        *_turn_metrics(session_queues),
+        *await _model_metrics(store, default_model),
         Metric("hob_turns", "gauge", "Turns now.", turns),
         Metric(
             "hob_replies",
@@ -44,34 +46,32 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
             replies,
         ),
         *(  # the second name is deprecated, kept until 1.0
-            figure(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
+            gauge(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
             for name in ("hob_session_age_seconds", "hob_lane_age_seconds")
         ),
-        figure(
+        gauge(
             "hob_outbox_age_seconds",
             "How long the oldest reply has waited to be sent.",
             status["oldest_pending_seconds"],
         ),
-        figure("hob_writer_queue", "Writes that wait for the database.", health.queue),
+        gauge("hob_writer_queue", "Writes that wait for the database.", health.queue),
         Metric("hob_follower_lag_seconds", "gauge", "How far behind the timeline its followers are.", lags),
         Metric("hob_follower_quarantined_events", "gauge", "Events that its followers could not take.", apart),
         Metric("hob_job_restarts_total", "counter", "How often a job was started again after a defect.", restarts),
         Metric("hob_job_failing", "gauge", "1 while a job waits to be started again, or has stopped.", failing),
-        figure("hob_store_bytes", "Size of the database.", health.size),
-        figure("hob_disk_free_bytes", "What may still be written beside it.", health.free),
-        figure("hob_store_writable", "1 while the database can be written.", float(health.writable)),
-        figure(
-            "hob_backup_timestamp_seconds", "When the newest daily backup was made; 0: never.", backups["at"] or 0.0
-        ),
-        figure("process_start_time_seconds", "When this Hob began, in Unix seconds.", status["since"]),
-        figure("hob_backup_ok", "1 unless the last daily backup failed.", float(backups["problem"] is None)),
+        gauge("hob_store_bytes", "Size of the database.", health.size),
+        gauge("hob_disk_free_bytes", "What may still be written beside it.", health.free),
+        gauge("hob_store_writable", "1 while the database can be written.", float(health.writable)),
+        gauge("hob_backup_timestamp_seconds", "When the newest daily backup was made; 0: never.", backups["at"] or 0.0),
+        gauge("process_start_time_seconds", "When this Hob began, in Unix seconds.", status["since"]),
+        gauge("hob_backup_ok", "1 unless the last daily backup failed.", float(backups["problem"] is None)),
     ]
     if (resident := _resident_bytes()) is not None:
-        found.append(figure("process_resident_memory_bytes", "Memory of this process.", resident))
+        found.append(gauge("process_resident_memory_bytes", "Memory of this process.", resident))
     return found
 
 
-def _of_turns(session_queues: SessionQueues) -> Sequence[Metric]:
+def _turn_metrics(session_queues: SessionQueues) -> Sequence[Metric]:
     states = dict.fromkeys(_ENDS, 0)
     codes = dict.fromkeys((*(fault.value for fault in ModelFault), TurnState.SET_ASIDE.value), 0)
     for (state, code), count in session_queues.ended.items():
@@ -94,7 +94,7 @@ def _resident_bytes() -> float | None:
         return None
 
 
-async def _of_models(store: Store, usual: str) -> Sequence[Metric]:
+async def _model_metrics(store: Store, default_model: str) -> Sequence[Metric]:
     known = dict(await store.ledger.sums("model"))
     if usual:  # present from the first scrape, so that the first call counts as a change
         known.setdefault(usual, Spending(0, 0, Usage(), 0))

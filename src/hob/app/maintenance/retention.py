@@ -41,17 +41,19 @@ class RetentionJob:
                 await self._drop_snapshots(now - settings.snapshots_days * _DAY, now)
             if settings.details_days:
                 before = now - settings.details_days * _DAY
-                _tell("details", await self._store.retention.drop_details(before))
-            _tell("expired records of plug-ins", await self._store.retention.drop_expired_records(now))
-            _tell("replies that nobody fetched", await self._store.outbox.expire("api", now - _UNFETCHED_DAYS * _DAY))
+                _log_count("details", await self._store.retention.drop_details(before))
+            _log_count("expired records of plug-ins", await self._store.retention.drop_expired_records(now))
+            _log_count(
+                "replies that nobody fetched", await self._store.outbox.expire("api", now - _UNFETCHED_DAYS * _DAY)
+            )
             if settings.once_days:
                 before = now - settings.once_days * _DAY
-                _tell("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))
+                _log_count("texts of single requests", await self._store.retention.drop_one_turn_sessions(before))
             if settings.blobs_days:
-                _tell("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY))
+                _log_count("files", await self._store.retention.drop_blobs(now - settings.blobs_days * _DAY))
             if settings.uploads_days:
                 dropped = await drop_untaken(self._store, now - settings.uploads_days * _DAY)
-                _tell("files that no message named", dropped)
+                _log_count("files that no message named", dropped)
         except (HobError, OSError) as error:
             log.warning("what is old could not be let go of: %s", error)
 
@@ -63,9 +65,9 @@ class RetentionJob:
     async def _drop_snapshots(self, before: float, now: float) -> None:
         if old := await self._store.retention.drop_undo(before, now):
             await self._tool_runtime.prune()
-            _tell("turns' former files", old)
+            _log_count("turns' former files", old)
 
 
-def _tell(what: str, count: int) -> None:
+def _log_count(what: str, count: int) -> None:
     if count:
         log.info("retention: %d %s were let go of", count, what, extra=CONTENT_FREE)

@@ -36,7 +36,7 @@ class ModelCandidate:
 
 
 @contextmanager
-def keyed(home: Path, candidate: ModelCandidate) -> Iterator[ProviderConfigDraft]:
+def draft_with_key(home: Path, candidate: ModelCandidate) -> Iterator[ProviderConfigDraft]:
     """Yield the draft with a reference to the typed key."""
     draft = candidate.draft
     try:
@@ -58,7 +58,7 @@ def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     return tuple(changes)
 
 
-async def listed(setup: ModelSetup, id: str) -> tuple[str, ...]:
+async def list_chat_models(setup: ModelSetup, id: str) -> tuple[str, ...]:
     """Return the names of a provider's chat models, best first. Raises ModelError."""
     try:
         async with asyncio.timeout(_LIST_SECONDS):
@@ -70,9 +70,9 @@ async def listed(setup: ModelSetup, id: str) -> tuple[str, ...]:
     return tuple(each.name for each in sorted(talking, key=_rank))
 
 
-def _rank(listed: ListedModel) -> bool:
+def _rank(list_chat_models: ListedModel) -> bool:
     """Sort models that call tools first, otherwise in the server's order."""
-    return listed.tools is not True
+    return list_chat_models.tools is not True
 
 
 def name_of(id: str, model: str) -> str:

@@ -113,46 +113,48 @@ class ModelCatalog(ModelNames):
         self.embedding()
         tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
         caller = MediaCall(EMBEDDING, self._session, sender, tokens)
-        return await self._counted(caller, lambda: _there(self._media.embedder).embed(texts))
+        return await self._budgeted(caller, lambda: _require(self._media.embedder).embed(texts))
 
     async def rerank(self, question: str, texts: Sequence[str], sender: SenderClass) -> RelevanceScores:
         """Rate how relevant each text is to the question, within the limits. Raises ModelError."""
         tokens = sum(len(text.encode()) + len(question.encode()) for text in texts) // _BYTES_PER_TOKEN
         caller = MediaCall(RERANKING, self._session, sender, tokens)
-        return await self._counted(caller, lambda: _there(self._media.reranker).rerank(question, texts))
+        return await self._budgeted(caller, lambda: _require(self._media.reranker).rerank(question, texts))
 
     async def transcribe(
         self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass
     ) -> SpeechTranscript:
         """Transcribe audio within this sender's spending limits. Raises ModelError."""
         caller = MediaCall(TRANSCRIPTION, session, sender, len(audio) // _SOUND_PER_TOKEN)
-        return await self._counted(caller, lambda: _there(self._media.transcriber).transcribe(audio, media_type))
+        return await self._budgeted(caller, lambda: _require(self._media.transcriber).transcribe(audio, media_type))
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
     ) -> Description:
         """Describe an image within the limits. Raises ModelError."""
         caller = MediaCall(VISION, session, sender, _PICTURE_TOKENS)
-        return await self._counted(caller, lambda: _there(self._media.describer).describe(image, media_type, question))
+        return await self._budgeted(
+            caller, lambda: _require(self._media.describer).describe(image, media_type, question)
+        )
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
         """Turn text into speech within the limits. Raises ModelError."""
 
         async def spoken() -> Speech:
-            speaker = _there(self._media.speaker)
+            speaker = _require(self._media.speaker)
             async with aclosing(cast("AsyncGenerator[bytes]", speaker.speak(text, voice))) as pieces:
                 return Speech(b"".join([piece async for piece in pieces]), speaker.media_type)
 
         tokens = len(text.encode()) // _BYTES_PER_TOKEN
-        return await self._counted(MediaCall(SPEECH, session, sender, tokens), spoken)
+        return await self._budgeted(MediaCall(SPEECH, session, sender, tokens), spoken)
 
     async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
         """Generate an image within the limits. Raises ModelError."""
         tokens = len(prompt.encode()) // _BYTES_PER_TOKEN + _PICTURE_TOKENS
         caller = MediaCall(IMAGES, session, sender, tokens)
-        return await self._counted(caller, lambda: _there(self._media.image_generator).generate(prompt, size))
+        return await self._budgeted(caller, lambda: _require(self._media.image_generator).generate(prompt, size))
 
-    async def _counted(self, call: MediaCall, ask: Callable[[], Awaitable[Made]]) -> Made:
+    async def _budgeted(self, call: MediaCall, ask: Callable[[], Awaitable[Made]]) -> Made:
         found = self._media.find(call.kind)
         if isinstance(found, ModelError):
             raise found
@@ -204,7 +206,7 @@ class ModelCatalog(ModelNames):
         await self._budget.ledger.record(event)
 
 
-def _there(found: T | None) -> T:
+def _require(found: T | None) -> T:
     assert found is not None  # noqa: S101 - `find` has checked it
     return found
 

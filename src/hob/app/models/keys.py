@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from hob.app.settings.secret_stores import FOLDER, file_name, put_in_file, put_in_keyring
+from hob.app.settings.secret_stores import FOLDER, file_name, store_in_file, store_in_keyring
 from hob.providers.catalog.catalog import SERVER
 
 FILE, KEYRING, ENVIRONMENT = "file", "keyring", "env"
@@ -12,13 +12,13 @@ _DRAFT = ".draft"
 
 def draft_key(home: Path, provider: str, key: str) -> str:
     """Store a key to be tried beside the permanent ones. Return its reference. Raises NotConfigured."""
-    return put_in_file(home, f"{_setting(provider)}{_DRAFT}", key)
+    return store_in_file(home, f"{_key_setting(provider)}{_DRAFT}", key)
 
 
 def keep_key(home: Path, provider: str, key: str, where: str) -> str:
     """Store a key for good, replacing the provider's former one. Return its reference. Raises NotConfigured."""
-    name = _setting(provider)
-    return put_in_keyring(name, key) if where == KEYRING else put_in_file(home, name, key)
+    name = _key_setting(provider)
+    return store_in_keyring(name, key) if where == KEYRING else store_in_file(home, name, key)
 
 
 def drop_drafts(home: Path) -> None:
@@ -33,6 +33,6 @@ def has_keyring() -> bool:
     return find_spec("keyring") is not None
 
 
-def _setting(provider: str) -> str:
+def _key_setting(provider: str) -> str:
     """Return the setting that refers to the provider's key, as `hob secrets` names it."""
     return "model.api_key" if provider == SERVER else f"model.providers.{provider}.api_key"

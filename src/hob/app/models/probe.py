@@ -62,7 +62,7 @@ async def open_model_setup(
     """Open the models of these settings and the environment, with a draft applied. Raises NotConfigured."""
     settings, choice = config[ModelSettings], choose_models(config)
     if draft is not None:
-        settings = drafted(config, draft)
+        settings = apply_draft(config, draft)
         choice = ModelChoice(settings, process_environment())
     prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
     profiles = ModelProfiles(choice, table)
@@ -70,7 +70,7 @@ async def open_model_setup(
         yield ModelSetup(settings, choice, model, prices, profiles)
 
 
-def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
+def apply_draft(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
     """Return the settings with a draft applied. Raises NotConfigured for an invalid one."""
     try:
         return draft.settings(config[ModelSettings], SecretSources(process_environment(), config.home))
@@ -85,11 +85,11 @@ async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, d
     budget's limits and are recorded in the ledger.
     """
     async with open_model_setup(config, clock, ProviderConfigDraft.read(draft) if draft else None) as setup:
-        return await _Trial(setup.model, budget.with_prices(setup.prices), clock).run(name)
+        return await _Probe(setup.model, budget.with_prices(setup.prices), clock).run(name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answered:
+class _TimedReply:
     """A reply, its cost in micro-dollars, and the seconds to its first piece and to its end."""
 
     reply: ModelReply
@@ -99,7 +99,7 @@ class _Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _Probe:
     model: ModelRouter
     budget: Budget
     clock: Clock
@@ -133,7 +133,7 @@ class _Trial:
             return row | {"tools": False, "trouble": "it answers, but calls no tool when it is told to"}
         return row | {"ok": True, "tools": True}
 
-    async def _ask(self, request: ModelRequest) -> _Answered:
+    async def _ask(self, request: ModelRequest) -> _TimedReply:
         """Send one request. Raises ModelError and BudgetExceeded."""
         began, first = self.clock.monotonic(), 0.0
         reply = ModelReply("")
@@ -147,7 +147,7 @@ class _Trial:
                 if isinstance(event, ModelReply):
                     reply = event
         cost = self.budget.cost_of_reply(request.first, reply)
-        return _Answered(reply, cost, first, self.clock.monotonic() - began)
+        return _TimedReply(reply, cost, first, self.clock.monotonic() - began)
 
     def _event(self, began: float, name: str, status: str) -> TimelineEvent:
         seconds = self.clock.monotonic() - began

@@ -46,7 +46,7 @@ class UsageReport:
         elif by == "tool":
             rows = await self._by_tool(since, total)
         else:
-            rows = dict(in_order(sums))
+            rows = dict(by_cost(sums))
         return {
             "days": days,
             "by": by,
@@ -69,16 +69,16 @@ class UsageReport:
         """Return what each tool's results cost to read; the empty name collects all other calls."""
         tools, calls = await self._ledger.tools(since)
         read = sum((spent for _, spent in tools), NO_SPENDING)
-        rest = _less(whole, replace(read, calls=calls))
-        return dict(in_order((*tools, ("", rest)) if rest.calls > 0 else tools))
+        rest = _subtract(whole, replace(read, calls=calls))
+        return dict(by_cost((*tools, ("", rest)) if rest.calls > 0 else tools))
 
 
-def in_order(sums: Iterable[tuple[str, Spending]]) -> list[tuple[str, Spending]]:
+def by_cost(sums: Iterable[tuple[str, Spending]]) -> list[tuple[str, Spending]]:
     """Return the rows by cost, highest first."""
     return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
 
 
-def _less(whole: Spending, part: Spending) -> Spending:
+def _subtract(whole: Spending, part: Spending) -> Spending:
     used, read = whole.usage, part.usage
     left = Usage(*(getattr(used, each) - getattr(read, each) for each in _TOKENS))
     cost, unknown = whole.cost - part.cost, whole.unknown_calls - part.unknown_calls

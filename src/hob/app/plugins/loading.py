@@ -14,7 +14,7 @@ from hob.agent.ports import PromptSection
 from hob.app.contribution import Contribution
 from hob.app.diagnostics.check import Check, CheckResult, warn
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.features import Features, Opening, SubsystemRefused, having, open_subsystems
+from hob.app.features import Features, Opening, SubsystemRefused, make_feature, open_subsystems
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
@@ -50,14 +50,16 @@ def load_plugin(plugin: Installed) -> Subsystem:
             )
         )
     try:
-        feature = _declared(plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED})
+        feature = _make_subsystem(
+            plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED}
+        )
     except NotConfigured:
         raise
     except (Exception, SystemExit) as error:
         raise NotConfigured(
-            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_told(error))
+            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_error_text(error))
         ) from error
-    if taken := _taken(feature):
+    if taken := _taken_names(feature):
         raise NotConfigured(
             translatable(
                 "the plug-in {plugin} brings {taken}, which Hob itself has", plugin=plugin.name, taken=", ".join(taken)
@@ -69,11 +71,11 @@ def load_plugin(plugin: Installed) -> Subsystem:
 def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
     """Return what has to be confirmed. Raises NotConfigured if it cannot be loaded."""
     try:
-        declares = tuple(_declares(plugin, feature))
+        declares = tuple(_describe(plugin, feature))
         sections = {name: fields_in(section) for name, section in feature.settings.items()}
     except (Exception, SystemExit) as error:
         raise NotConfigured(
-            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_told(error))
+            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_error_text(error))
         ) from error
     return Manifest(
         name=plugin.name,
@@ -86,7 +88,7 @@ def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
     )
 
 
-def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
+def _describe(plugin: Installed, feature: Subsystem) -> Iterable[str]:
     yield from (KINDS[group] for group in plugin.points if group not in (SUBSYSTEM, TOOLS))
     yield from (f"settings [{name}]" for name in feature.settings)
     for spec in (spec for group in feature.tools for spec in group.tools):
@@ -99,12 +101,12 @@ def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
         yield f"endpoint {endpoint.method} {endpoint.path} ({scope})"
     for view in feature.views:
         yield f"page {view.title} in the dashboard" + (f" (reads {', '.join(view.asks)})" if view.asks else "")
-    yield from (f"layer {each.name} of memory ({_stays(each.days)})" for each in feature.layers)
+    yield from (f"layer {each.name} of memory ({_retention_text(each.days)})" for each in feature.layers)
     yield from (f"file {each.name}" for each in feature.files)
     yield from (f"needs {port.__name__}" for port in feature.needs)
 
 
-def _taken(feature: Subsystem) -> Sequence[str]:
+def _taken_names(feature: Subsystem) -> Sequence[str]:
     names = {*(each.name for each in SUBSYSTEMS), *(each.name for each in TOOL_GROUPS)}
     commands = [each.row.name for each in feature.slash_commands]
     return [
@@ -131,7 +133,7 @@ class Plugins:
 
     def feature(self) -> Subsystem:
         """Return a feature that reports the plug-ins in `hob status`."""
-        return having("plugins", Contribution(status=lambda: {"plugins": self.view()}))
+        return make_feature("plugins", Contribution(status=lambda: {"plugins": self.view()}))
 
     def view(self) -> Sequence[Mapping[str, str | None]]:
         """Return each plug-in's name, version and problem."""
@@ -148,7 +150,7 @@ def load_plugins(config: Config, enabled: Iterable[Manifest]) -> tuple[Plugins, 
     found = installed() if on else {}
     for name, manifest in on.items():
         try:
-            feature = _confirmed(found, manifest)
+            feature = _load_confirmed(found, manifest)
             if feature.settings:
                 config = config.with_sections(feature.settings)
             plugins.features[name] = feature
@@ -157,7 +159,7 @@ def load_plugins(config: Config, enabled: Iterable[Manifest]) -> tuple[Plugins, 
     return plugins, config
 
 
-def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
+def _load_confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
     name = manifest.name
     if name not in found:
         raise NotConfigured(
@@ -178,16 +180,18 @@ def checks_of_plugins(home: Path) -> Iterator[Check]:
     found = installed() if on else {}
     for name, manifest in on.items():
         try:
-            feature = _confirmed(found, manifest)
+            feature = _load_confirmed(found, manifest)
             checks = tuple(feature.checks()) if feature.checks is not None else ()
             yield from (replace(each, id=f"{name}.{each.id}") for each in checks)
         except NotConfigured as error:
-            yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, str(error)))
+            yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_report_problem, str(error)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: third-party code
-            yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, _told(error)))
+            yield Check(
+                f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_report_problem, _error_text(error))
+            )
 
 
-def _broken(told: str, _: DiagnosticContext) -> Sequence[CheckResult]:
+def _report_problem(told: str, _: DiagnosticContext) -> Sequence[CheckResult]:
     return [warn(told, "`hob plugins list` shows all of them")]
 
 
@@ -219,7 +223,7 @@ async def open_with(kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) 
                 return
 
 
-def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
+def _make_subsystem(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
     name = plugin.name
     if not name.isidentifier() or not name.islower() or "__" in name:
         raise NotConfigured(
@@ -236,7 +240,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
         )
     single = {group: part for group, part in parts.items() if group != SUBSYSTEM}
     sections = [section for part in single.values() if (section := _section_of(part)) is not None]
-    groups = [ToolGroup(_own(name, each.name), each.line, _prefixed(name, each.tools)) for each in base.tools]
+    groups = [ToolGroup(_qualified(name, each.name), each.line, _prefixed(name, each.tools)) for each in base.tools]
     if (part := single.get(TOOLS)) is not None:
         specs = _PluginTools(name, _make(part, lambda section: section())).specs()
         line = (inspect.getdoc(part) or name).partition("\n")[0][:_LONGEST_LINE]
@@ -246,7 +250,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
         return partial(_open, base, single)
 
     settings = {**base.settings, **dict(zip([name], sections[:1], strict=False))}
-    layers = tuple(each._replace(name=_own(name, each.name)) for each in base.layers)
+    layers = tuple(each._replace(name=_qualified(name, each.name)) for each in base.layers)
     return replace(base, settings=settings, tools=tuple(groups), layers=layers, plugin=True, open=Lazy(load))
 
 
@@ -275,8 +279,8 @@ async def _open(base: Subsystem, single: Mapping[str, Any], kernel: Kernel) -> A
             prompt_sections=tuple(_Section(name, each) for each in opened.prompt_sections),
             followers=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.followers),
             jobs=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.jobs),
-            status=status and (lambda: {f"plugin_{name}": _guarded(name, status)}),
-            on_settings=heard and (lambda config: _guarded(name, partial(heard, config))),
+            status=status and (lambda: {f"plugin_{name}": _call_safely(name, status)}),
+            on_settings=heard and (lambda config: _call_safely(name, partial(heard, config))),
         )
     finally:
         try:
@@ -299,11 +303,11 @@ def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
     return make() if section is None else make(settings(section))
 
 
-def _own(plugin: str, name: str) -> str:
+def _qualified(plugin: str, name: str) -> str:
     return plugin if name == plugin else f"{plugin}_{name}"
 
 
-def _stays(days: float) -> str:
+def _retention_text(days: float) -> str:
     return f"{days:g} days" if days else "for good"
 
 
@@ -352,7 +356,7 @@ class _Section:
 
     @property
     def epoch(self) -> int:
-        return _guarded(self._plugin, lambda: self._section.epoch) or 0
+        return _call_safely(self._plugin, lambda: self._section.epoch) or 0
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
         try:
@@ -362,7 +366,7 @@ class _Section:
             return None
 
 
-def _guarded(name: str, function: Callable[[], T]) -> T | None:
+def _call_safely(name: str, function: Callable[[], T]) -> T | None:
     try:
         return function()
     except Exception:
@@ -370,5 +374,5 @@ def _guarded(name: str, function: Callable[[], T]) -> T | None:
         return None
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:200]

@@ -48,7 +48,7 @@ class Manifest:
     def settings(self) -> Mapping[str, type]:
         """Return its sections, as far as known without loading it."""
         return {
-            name: KeptSettings if fields is None or not self.on else _section(fields)
+            name: KeptSettings if fields is None or not self.on else _make_section(fields)
             for name, fields in self.sections.items()
         }
 
@@ -60,11 +60,11 @@ def read_manifests(home: Path) -> Mapping[str, Manifest]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        return _none(home, error)
+        return _log_unreadable(home, error)
     try:
         return {name: Manifest(**each) for name, each in _rows(text)}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        return _none(home, error)
+        return _log_unreadable(home, error)
 
 
 def sections_of_plugins(home: Path) -> Mapping[str, type]:
@@ -81,7 +81,7 @@ def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
+def _log_unreadable(home: Path, error: Exception) -> Mapping[str, Manifest]:
     log.warning(
         "%s cannot be read, so every plug-in is off; `hob plugins enable` writes it anew: %s", home / MANIFESTS, error
     )
@@ -119,6 +119,6 @@ def _kind(kind: Any) -> str:
     return next((name for name, each in _KINDS.items() if each is plain), "any")
 
 
-def _section(fields: Fields) -> type:
+def _make_section(fields: Fields) -> type:
     rows = [(each["name"], _KINDS[each["kind"]] | None, setting(each["default"], each["doc"])) for each in fields]
     return make_dataclass("PluginSettings", rows, frozen=True)

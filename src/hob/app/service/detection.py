@@ -9,6 +9,6 @@ from hob.app.service.service_manager import ServiceManager
 from hob.app.service.systemd import Systemd
 
 
-def find_keeper(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> ServiceManager:
+def find_service_manager(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> ServiceManager:
     """Return launchd on macOS, systemd elsewhere; see `obstacle` for whether it can be used."""
     return Launchd(environ, home) if platform == "darwin" else Systemd(environ)

@@ -9,7 +9,7 @@ from hob.app.logs.service_log import NAME
 from hob.app.service import plist
 from hob.app.service.plan import ServicePlan
 from hob.app.service.service_manager import ServiceState, read_text
-from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
+from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, run_program
 from hob.core.translation.language import translatable
 
 
@@ -26,7 +26,7 @@ class Launchd:
         self._target = f"{self._domain}/{plist.LABEL}"
 
     def obstacle(self) -> str:
-        said = ask(self._environ, "launchctl", "print", self._domain)
+        said = run_program(self._environ, "launchctl", "print", self._domain)
         if said.status == 0:
             return ""
         return translatable(
@@ -42,7 +42,7 @@ class Launchd:
 
     def _install(self, plan: ServicePlan) -> Iterator[Step]:
         there, text = read_text(self.file), self.text(plan)
-        loaded = ask(self._environ, "launchctl", "print", self._target).status == 0
+        loaded = run_program(self._environ, "launchctl", "print", self._target).status == 0
         if there and not plist.home_of(there):
             yield KeepFile(self.file)
         yield WriteFile(self.file, text)
@@ -65,7 +65,7 @@ class Launchd:
         return ("tail", "-n", str(lines), *(("-f",) if follow else ()), str(self._log))
 
     def state(self) -> ServiceState:
-        said = ask(self._environ, "launchctl", "print", self._target)
+        said = run_program(self._environ, "launchctl", "print", self._target)
         seen = dict(re.findall(r"^\s*(state|pid|runs|last exit code) = (.*)$", said.out, re.MULTILINE))
         state, code = seen.get("state", "not loaded"), seen.get("last exit code", "")
         ended = f" (last exit status {code})" if code and code.strip("0") and code != "(never exited)" else ""

@@ -37,7 +37,7 @@ def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> S
     """Return the plan for the Hob that runs this. Raises NotConfigured for paths that no service file can hold."""
     search = environ.get("PATH", os.defpath)
     plan = ServicePlan(
-        find_program(), home, _standing(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search)
+        find_program(), home, _existing_folders(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search)
     )
     for text in (*plan.program, str(plan.home)):
         if any(ord(c) < 0x20 or ord(c) == 0x7F for c in text):
@@ -56,7 +56,7 @@ def find_program() -> tuple[str, ...]:
     return (*start, "serve")
 
 
-def _standing(search: str) -> str:
+def _existing_folders(search: str) -> str:
     """Return the existing absolute folders of PATH; coding CLIs are often installed in one of the user's own."""
     folders = (folder for folder in search.split(os.pathsep) if folder.startswith("/") and folder.isprintable())
     return os.pathsep.join(dict.fromkeys(folder for folder in folders if Path(folder).is_dir()))

@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.disk import free_name
 
-SECONDS = 1_000.0
+MAX_SECONDS = 1_000.0
 """Time limit of a service manager: starting includes becoming ready, perhaps after a migration."""
 
 
@@ -70,7 +70,7 @@ class CommandOutput:
         return self.err if first == self.err else first or translatable("exit status {status}", status=self.status)
 
 
-def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
+def run_program(environ: Mapping[str, str], *argv: str) -> CommandOutput:
     """Run a program to its end. A missing program gives 127, as in a shell."""
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
     if program is None:
@@ -83,16 +83,16 @@ def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=SECONDS,
+            timeout=MAX_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return CommandOutput(124, "", f"{argv[0]} did not come to an end within {SECONDS:.0f} s")
+        return CommandOutput(124, "", f"{argv[0]} did not come to an end within {MAX_SECONDS:.0f} s")
     except OSError as error:
         return CommandOutput(126, "", f"{program} cannot be run: {error.strerror}")
     return CommandOutput(done.returncode, done.stdout, done.stderr)
 
 
-def show(step: Step) -> str:
+def describe(step: Step) -> str:
     """Return a description of the step."""
     match step:
         case WriteFile():
@@ -128,7 +128,7 @@ def perform(step: Step, environ: Mapping[str, str]) -> str:
 
 
 def _run(step: Run, environ: Mapping[str, str]) -> str:
-    said = ask(environ, *step.argv)
+    said = run_program(environ, *step.argv)
     if said.status == 0:
         return ""
     if step.otherwise:

@@ -9,7 +9,7 @@ from functools import cached_property
 from hob.app.service import unit
 from hob.app.service.plan import MARK, ServicePlan
 from hob.app.service.service_manager import ServiceState, config_folder, read_text
-from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
+from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, run_program
 from hob.core.translation.language import translatable
 
 UNIT = "hob.service"
@@ -27,7 +27,7 @@ class Systemd:
         self.file = config_folder(environ) / "systemd" / "user" / UNIT
 
     def obstacle(self) -> str:
-        said = ask(self._environ, *_USER, "show-environment")
+        said = run_program(self._environ, *_USER, "show-environment")
         if said.status == 0:
             return ""
         if said.status == 127:
@@ -74,7 +74,7 @@ class Systemd:
         return ("journalctl", "--user", f"--unit={UNIT}", f"--lines={lines}", *(("--follow",) if follow else ()))
 
     def state(self) -> ServiceState:
-        said = ask(self._environ, *_USER, "show", UNIT, f"--property={_SHOWN}")
+        said = run_program(self._environ, *_USER, "show", UNIT, f"--property={_SHOWN}")
         seen = dict(line.split("=", 1) for line in said.out.splitlines() if "=" in line)
         active, result = seen.get("ActiveState", "unknown"), seen.get("Result", "")
         reason = result if active == "failed" or result not in ("", "success") else seen.get("SubState", "")
@@ -100,7 +100,7 @@ class Systemd:
 
     @cached_property
     def _version(self) -> int:
-        found = re.match(r"systemd (\d+)", ask(self._environ, "systemctl", "--version").out)
+        found = re.match(r"systemd (\d+)", run_program(self._environ, "systemctl", "--version").out)
         return int(found[1]) if found else 0
 
     @property
@@ -108,7 +108,7 @@ class Systemd:
         return pwd.getpwuid(os.getuid()).pw_name
 
     def _lingers(self) -> bool | None:
-        said = ask(self._environ, "loginctl", "show-user", self._user, "--property=Linger", "--value")
+        said = run_program(self._environ, "loginctl", "show-user", self._user, "--property=Linger", "--value")
         return {"yes": True, "no": False}.get(said.out.strip()) if said.status == 0 else None
 
 

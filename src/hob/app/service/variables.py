@@ -19,7 +19,7 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(found[1] for line in text.splitlines() if (found := _LINE.match(line)))
 
 
-def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+def service_variables(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
     """Return the variables of this environment that Hob uses and a service would not get."""
     known = {name for provider in PROVIDERS for name in (*provider.keys, *provider.urls)}
     names = {*known, *_ALSO, *_PROXIES, *(name.upper() for name in _PROXIES), *more}
@@ -27,7 +27,7 @@ def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, st
     return {name: environ[name] for name in sorted(names | own) if environ.get(name, "").strip()}
 
 
-def with_values(text: str, values: Mapping[str, str]) -> str:
+def set_values(text: str, values: Mapping[str, str]) -> str:
     """Return the file with these values set, all else unchanged. Raises ValueError for values a line cannot hold."""
     for name, value in values.items():
         if not value.isprintable() or "'" in value or "\\" in value:

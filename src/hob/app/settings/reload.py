@@ -53,8 +53,8 @@ class SettingsReload:
             return self.view()
         self._problem, self._at = "", self._clock.now().timestamp()
         renewed = self._renew_secrets(new)
-        self._config, self._waiting = new, _differing(self._began, new, _waits)
-        if _differing(self._asked, new, _is_of_models):
+        self._config, self._waiting = new, _changed_keys(self._began, new, _needs_restart)
+        if _changed_keys(self._asked, new, _is_model_key):
             self._asked = new
             self._models(new[ModelSettings])
         try:
@@ -97,19 +97,19 @@ class SettingsReload:
         return len(others)
 
 
-def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> list[str]:
-    now, then = _plain(config, wanted), _plain(began, wanted)
+def _changed_keys(began: Config, config: Config, wanted: Callable[[str], bool]) -> list[str]:
+    now, then = _plain_values(config, wanted), _plain_values(began, wanted)
     return sorted(key for key in now if now[key] != then[key])
 
 
-def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
+def _plain_values(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
     """Return the selected keys with their values, secrets hidden."""
     return {key: repr(value) for key, value, _ in config.items() if wanted(key)}
 
 
-def _waits(key: str) -> bool:
+def _needs_restart(key: str) -> bool:
     return not holds_at_run_time(key)
 
 
-def _is_of_models(key: str) -> bool:
+def _is_model_key(key: str) -> bool:
     return key.partition(".")[0] == "model"

@@ -31,18 +31,18 @@ class StoredSecret:
     changed: float | None = None
 
 
-def kept_secrets(config: Config) -> Iterator[StoredSecret]:
+def list_secrets(config: Config) -> Iterator[StoredSecret]:
     """Yield every secret in the settings. Commands and keyrings are not read, since they may prompt a person."""
     for key, secret in config.secrets():
         scheme = secret.reference.partition(":")[0]
-        problem = _problem(secret) if scheme in ("", "env", "file") else ""
-        yield StoredSecret(key, secret.reference, problem, _changed(secret.reference))
+        problem = _find_problem(secret) if scheme in ("", "env", "file") else ""
+        yield StoredSecret(key, secret.reference, problem, _changed_at(secret.reference))
 
 
 def unused_files(config: Config) -> list[str]:
     """Return the files in `secrets/` that no setting names, except Hob's own."""
     folder = config.home / FOLDER
-    named = {Path(kept.reference.removeprefix("file:")) for kept in kept_secrets(config)}
+    named = {Path(kept.reference.removeprefix("file:")) for kept in list_secrets(config)}
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(
         file.name
@@ -51,7 +51,7 @@ def unused_files(config: Config) -> list[str]:
     )
 
 
-def put_in_file(home: Path, key: str, value: str) -> str:
+def store_in_file(home: Path, key: str, value: str) -> str:
     """Store a secret atomically in a private file. Return its reference. Raises NotConfigured."""
     folder, name = home / FOLDER, file_name(key)
     try:
@@ -63,7 +63,7 @@ def put_in_file(home: Path, key: str, value: str) -> str:
     return f"file:{FOLDER}/{name}"
 
 
-def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
+def store_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
     """Store a secret in the system's keyring. Return its reference. Raises NotConfigured."""
     try:
         keyring, errors = import_module("keyring"), import_module("keyring.errors")
@@ -83,7 +83,7 @@ def file_name(key: str) -> str:
     return _PLAIN.sub("_", key)
 
 
-def _problem(secret: Secret) -> str:
+def _find_problem(secret: Secret) -> str:
     try:
         secret.reveal()
     except NotConfigured as error:
@@ -91,7 +91,7 @@ def _problem(secret: Secret) -> str:
     return ""
 
 
-def _changed(reference: str) -> float | None:
+def _changed_at(reference: str) -> float | None:
     scheme, _, path = reference.partition(":")
     try:
         return Path(path).stat().st_mtime if scheme == "file" else None

@@ -50,7 +50,7 @@ def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str
     return load_settings(find_home(environ), environ, flags=flags, stored=stored)
 
 
-def set_at_run_time() -> Mapping[str, str]:
+def load_stored() -> Mapping[str, str]:
     """Load the stored settings of this process's home, which outrank file and environment. Raises StoreErrors."""
     from hob.store.stored_settings import read_stored  # loads SQLite
 
@@ -66,12 +66,12 @@ def load_settings(
 ) -> Config:
     """Load the settings of a home, ignoring sections of disabled plug-ins. Raises ConfigInvalid."""
     read = partial(load_config, home=home, environ=environ, flags=flags or {}, stored=stored or {})
-    sections = _known(home)
+    sections = _known_sections(home)
     try:
         return read(sections)
     except ConfigInvalid as invalid:
         unknown = [problem.key for problem in invalid.problems if problem.reason == UNKNOWN_SECTION]
-        off = _installed()().keys() & unknown if unknown else ()
+        off = _load_installed()().keys() & unknown if unknown else ()
         if not off:
             raise
         return read({**sections, **dict.fromkeys(off, KeptSettings)})
@@ -82,22 +82,22 @@ def sections_of(home: Path, environ: Mapping[str, str]) -> Mapping[str, type]:
     try:
         return load_settings(home, environ).sections
     except ConfigInvalid:
-        return _known(home)
+        return _known_sections(home)
 
 
-def _known(home: Path) -> Mapping[str, type]:
-    return {**_of_plugins()(home), **SECTIONS} if (home / MANIFESTS).exists() else SECTIONS
+def _known_sections(home: Path) -> Mapping[str, type]:
+    return {**_load_plugin_sections()(home), **SECTIONS} if (home / MANIFESTS).exists() else SECTIONS
 
 
 @Lazy
-def _of_plugins() -> Callable[[Path], Mapping[str, type]]:
+def _load_plugin_sections() -> Callable[[Path], Mapping[str, type]]:
     from hob.app.plugins.manifest import sections_of_plugins
 
     return sections_of_plugins
 
 
 @Lazy
-def _installed() -> Callable[[], Mapping[str, object]]:
+def _load_installed() -> Callable[[], Mapping[str, object]]:
     from hob.app.plugins.installed import installed
 
     return installed

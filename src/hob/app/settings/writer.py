@@ -35,9 +35,9 @@ class SettingsWriter:
         Raises InvalidRequest, which names the key.
         """
         before = await self._store.settings.load()
-        texts = {key: None if value is None else _text(key, value) for key, value in values.items()}
+        texts = {key: None if value is None else _as_text(key, value) for key, value in values.items()}
         stored = {key: text for key, text in {**before, **texts}.items() if text is not None}
-        _check(self._reloading.config, stored, texts)
+        _check_changes(self._reloading.config, stored, texts)
         entries = [
             AuditEntry(
                 "setting", key, "unset" if text is None else "set", sender="owner",
@@ -58,7 +58,7 @@ class SettingsWriter:
         )  # fmt: skip
 
 
-def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:
+def _check_changes(config: Config, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:
     old = set(config.warnings)
     new = config.with_stored(stored)
     for key, text in changed.items():
@@ -75,11 +75,11 @@ def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str 
             )
             raise InvalidRequest(told)
     work = new[WorkspaceSettings].work
-    if "workspace.work_repo" in changed and (trouble := _trouble_of(work, config.home)):
+    if "workspace.work_repo" in changed and (trouble := _folder_problem(work, config.home)):
         raise InvalidRequest(trouble)
 
 
-def _trouble_of(folder: Path, home: Path) -> str:
+def _folder_problem(folder: Path, home: Path) -> str:
     """Return why tools could not work in this folder, or an empty text. A missing folder is created when needed."""
     there = folder.expanduser().resolve()
     if there.is_relative_to(home.resolve()) or home.resolve().is_relative_to(there):
@@ -92,7 +92,7 @@ def _trouble_of(folder: Path, home: Path) -> str:
     return ""
 
 
-def _text(key: str, value: Any) -> str:
+def _as_text(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int | float):

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Protocol, cast, runtime_checkable
 
 from hob.app.tools.lazy_runtime import LazyToolRuntime
-from hob.app.trust.policy_explainer import guarding_over
+from hob.app.trust.policy_explainer import load_guarding
 from hob.bus.halt import halted_since
 from hob.config.loading import Config
 from hob.core.content.canvas import CanvasPage
@@ -240,7 +240,7 @@ def open_tool_catalog(
     page_calls: deque[float],
 ) -> OwnerTools:
     """Make the tool catalog for these settings. `page_calls` holds the times of recent calls by pages, in seconds."""
-    return OwnerTools(tools, partial(guarding_over, config, tool_runtime, known), store, known, page_calls)
+    return OwnerTools(tools, partial(load_guarding, config, tool_runtime, known), store, known, page_calls)
 
 
 def _turn(words: str) -> Turn:

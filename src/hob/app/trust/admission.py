@@ -30,7 +30,7 @@ _NOTED: ContextVar[list[AdmissionEvent] | None] = ContextVar("noted", default=No
 
 
 @runtime_checkable
-class KnowsItself(Protocol):
+class HasOwnId(Protocol):
     """A channel that knows its own account's id (empty if unknown), whose messages are not answered."""
 
     own_id: str
@@ -56,7 +56,7 @@ class AdmissionController:
             clock,
             pairing_service.people,
             pairing_service.pairing,
-            _ScannerWhenNeeded(config[ScannerSettings]),
+            _LazyScanner(config[ScannerSettings]),
             None if word is None else Passphrase(word.reveal(), settings.passphrase_hours, clock),
             SELF_MADE,
             language,
@@ -76,7 +76,7 @@ class AdmissionController:
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         origin = inbound.origin
         channel: object = self._channels.find(origin)
-        if isinstance(channel, KnowsItself) and channel.own_id:
+        if isinstance(channel, HasOwnId) and channel.own_id:
             self._gate.add_own_address(SenderAddress.of(origin.channel, channel.own_id, origin.account))
         decision = self._gate.admit(inbound)
         if isinstance(decision, Admitted) and decision.sender.cls is SenderClass.OWNER:
@@ -156,7 +156,7 @@ class AdmittingAccept:
                 _NOTED.reset(token)
 
 
-class _ScannerWhenNeeded:
+class _LazyScanner:
     """Implements `Scans`, loading the rules on first use, which takes some hundredths of a second."""
 
     def __init__(self, settings: ScannerSettings) -> None:

@@ -95,7 +95,7 @@ class ApprovalService:
         if answered.outcome is ApprovalOutcome.UNCLEAR:
             return None
         if answered.outcome is ApprovalOutcome.TAKEN:
-            await self._settled(answered)
+            await self._wake_answered(answered)
         text = self._line(answered)
         reply = command_event(
             inbound,
@@ -141,10 +141,10 @@ class ApprovalService:
             ) from None
         answered = await self._ledger.settle(ApprovalId(id), ApprovalReply(allowed, ApprovalId(id), reach), by)
         if answered.approval is None or not (
-            answered.outcome is ApprovalOutcome.TAKEN or _same(answered.approval, allowed, reach)
+            answered.outcome is ApprovalOutcome.TAKEN or _is_same_answer(answered.approval, allowed, reach)
         ):
             raise NotAllowed(answered.line)
-        await self._settled(answered)
+        await self._wake_answered(answered)
         return answered.approval, self._line(answered)
 
     def scopes(self, approval: Approval) -> Sequence[str]:
@@ -167,7 +167,7 @@ class ApprovalService:
         line = Line.APPROVAL_ALLOWED if approval.state is ApprovalState.ALLOWED else Line.APPROVAL_DENIED
         return "\n".join(filter(None, (say(line, self._language, tool=approval.tool), answered.line)))
 
-    async def _settled(self, answered: AnswerResult) -> None:
+    async def _wake_answered(self, answered: AnswerResult) -> None:
         self._stands.set()
         if answered.approval is not None:
             await self._wake(answered.approval.turn)
@@ -203,7 +203,7 @@ class ApprovalService:
                 await self._wake(approval.turn)
 
 
-def _same(approval: Approval, allowed: bool, scope: ApprovalScope) -> bool:
+def _is_same_answer(approval: Approval, allowed: bool, scope: ApprovalScope) -> bool:
     """Return whether the question was already answered this way, e.g. by a request whose reply was lost."""
     if not allowed:
         return approval.state is ApprovalState.DENIED

@@ -64,7 +64,7 @@ class Guard:
     approving: ApprovalService
 
 
-def guard(
+def build_guard(
     config: Config,
     store: Store,
     session_queues: SessionQueues,
@@ -79,13 +79,13 @@ def guard(
     notifier: OwnerNotifier,
 ) -> Guard:
     """Make judge and ledger over an open store and open tools. `specs` are all tools that turns may call."""
-    policy, reader = rules_of(config, tool_runtime, secrets)
+    policy, reader = make_policy(config, tool_runtime, secrets)
     ledger = ApprovalLedger(
         store.approvals,
         store.decisions,
         clock,
         config[ApprovalSettings],
-        Binder(reader, _search(config[SandboxSettings]), specs),
+        Binder(reader, _search_path(config[SandboxSettings]), specs),
         tool_runtime.diff_of,
         language,
         tool_runtime.refusal_of,
@@ -100,16 +100,16 @@ def guard(
         BackendSandbox(tool_runtime, config),
         identity,
         lambda: contacts_of(people),
-        partial(_shown, config[AgentSettings], clock),
+        partial(_shown_entries, config[AgentSettings], clock),
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
-    rate_limit = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
+    rate_limit = ToolRateLimit(rates, partial(_author_id, people), partial(_alert, store, notifier, language))
     tainted_writes = TaintedFiles(store.tainted_writes, tool_runtime.turn_undo.paths)
     judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, rate_limit, tainted_writes)
     return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
 
 
-def _search(settings: SandboxSettings) -> Sequence[str]:
+def _search_path(settings: SandboxSettings) -> Sequence[str]:
     """Return where commands find their programs. Invalid toolchains already keep every command from running."""
     try:
         return search_path(find_toolchains(settings.toolchains, Path.home()).path)
@@ -117,7 +117,7 @@ def _search(settings: SandboxSettings) -> Sequence[str]:
         return search_path(())
 
 
-def _who_is(people: People, inbound: Inbound) -> str:
+def _author_id(people: People, inbound: Inbound) -> str:
     """Return the author's person id, or address if unknown."""
     if inbound.origin.channel in POLLED_CHANNELS:
         return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER_PREFIX) else OWNER_ID
@@ -133,7 +133,7 @@ async def _alert(
     await notifier.notify(say_line(AdmissionSentence.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
 
 
-def rules_of(
+def make_policy(
     config: Config, tool_runtime: ToolRuntime, secrets: Callable[[str], Sequence[str]]
 ) -> tuple[Policy, ArgumentReader]:
     """Return this home's policy, and the argument reader it needs."""
@@ -142,7 +142,7 @@ def rules_of(
         places,
         command_reader(places),
         secrets=secrets,
-        personal=_personal,
+        personal=_personal_data,
         resolve=tool_runtime.places_of,
         file_exists=lexists,
     )
@@ -171,11 +171,11 @@ class BackendSandbox:
         )
 
 
-def _shown(settings: AgentSettings, clock: Clock, view: TranscriptView) -> Sequence[TranscriptEntry]:
+def _shown_entries(settings: AgentSettings, clock: Clock, view: TranscriptView) -> Sequence[TranscriptEntry]:
     """Return the entries of earlier turns that the prompt shows in full, or did when the turn began."""
     began = clock.now().timestamp() - settings.run_seconds
     return age(pair(select(view, settings)), began, settings)
 
 
-def _personal(text: str) -> Sequence[str]:
+def _personal_data(text: str) -> Sequence[str]:
     return [text[found.start : found.end] for found in find_sensitive(text, _PERSONAL)]

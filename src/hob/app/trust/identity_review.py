@@ -15,7 +15,7 @@ def compare_files(home: Path, workspace: Path) -> IdentityFilesAnswer:
     """Return the identity files, each with its changes since acceptance. Reads the disk."""
     root = workspace.expanduser()
     files, accepted = find_files(home, root, warns=False)
-    return {"folder": str(root), "files": [_compared(root, each, accepted) for each in files.load()]}
+    return {"folder": str(root), "files": [_file_view(root, each, accepted) for each in files.load()]}
 
 
 def settle_file(home: Path, workspace: Path, name: str, hash_: str, *, accept: bool) -> None:
@@ -31,7 +31,7 @@ def settle_file(home: Path, workspace: Path, name: str, hash_: str, *, accept: b
         if (before := accepted.kept(name)) is None:
             raise InvalidRequest(translatable("what was accepted of {name} before is not kept", name=name))
         write_private(root / name, before)
-    elif problem := _compared(root, found, accepted)["problem"]:
+    elif problem := _file_view(root, found, accepted)["problem"]:
         raise InvalidRequest(translatable("{file} {problem}; what is not read whole cannot be accepted", file=name,
                                           problem=problem))  # fmt: skip
     else:
@@ -39,7 +39,7 @@ def settle_file(home: Path, workspace: Path, name: str, hash_: str, *, accept: b
         files.load()  # keeps the accepted text
 
 
-def _compared(root: Path, file: BootstrapFile, accepted: AcceptedFiles) -> IdentityFileAnswer:
+def _file_view(root: Path, file: BootstrapFile, accepted: AcceptedFiles) -> IdentityFileAnswer:
     before, problem, change = accepted.kept(file.name), file.problem, ""
     if not file.label.trusted and not problem:
         after = (root / file.name).read_bytes()

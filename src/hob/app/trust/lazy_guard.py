@@ -27,7 +27,7 @@ _ASKING = (WaitsFor.APPROVAL, WaitsFor.ANSWER)
 _PREFIXES = ("approve", "deny", "allow", "/approve", "/deny", "/allow")
 
 
-class Questioning(Approvals, Questions, PendingApprovals, Protocol):
+class ApprovalPorts(Approvals, Questions, PendingApprovals, Protocol):
     """Approvals for the turn, the bus and the API."""
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
@@ -37,27 +37,27 @@ class Questioning(Approvals, Questions, PendingApprovals, Protocol):
         """Wake turns whose questions expire, until cancelled."""
 
 
-class MadeGuard(Protocol):
+class LoadedGuard(Protocol):
     """The judge, and the approvals of people."""
 
     @property
     def judge(self) -> Judge: ...
 
     @property
-    def approving(self) -> Questioning: ...
+    def approving(self) -> ApprovalPorts: ...
 
 
 class LazyGuard:
     """Implements `Judge`, the agent's `Approvals` and the bus's `Questions`."""
 
-    def __init__(self, store: Store, make: Callable[[], MadeGuard]) -> None:
+    def __init__(self, store: Store, make: Callable[[], LoadedGuard]) -> None:
         self._store = store
         self._make = make
-        self._guard = Lazy(self._made)
+        self._guard = Lazy(self._load)
         self._asked, self._renewed = asyncio.Event(), asyncio.Event()
         self._settings: ApprovalSettings | None = None
 
-    def _made(self) -> MadeGuard:
+    def _load(self) -> LoadedGuard:
         made = self._make()
         if self._settings is not None:
             made.approving.reconfigure(self._settings)
@@ -72,10 +72,10 @@ class LazyGuard:
     def renew(self) -> None:
         """Judge by the current settings from the next call on."""
         if self._guard.loaded is not None:
-            self._guard = Lazy(self._made)
+            self._guard = Lazy(self._load)
             self._renewed.set()
 
-    def approving(self) -> Questioning:
+    def approving(self) -> ApprovalPorts:
         """Return the approvals, for the API."""
         return self._guard().approving
 
@@ -118,11 +118,11 @@ class LazyGuard:
 
 
 @Lazy
-def load_guard() -> Callable[..., MadeGuard]:
+def load_guard() -> Callable[..., LoadedGuard]:
     """Return the function that makes the guard. Importing it takes a tenth of a second."""
-    from hob.app.trust.guard import guard
+    from hob.app.trust.guard import build_guard
 
-    return guard
+    return build_guard
 
 
 def contacts_of(people: Iterable[Person]) -> Mapping[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
-from hob.app.trust.guard import BackendSandbox, rules_of
+from hob.app.trust.guard import BackendSandbox, make_policy
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.tools import ToolSpec
@@ -19,19 +19,19 @@ from hob.tools.mcp.settings import McpSettings
 from hob.tools.registry.groups import grouped
 
 
-async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> GuardSetup:
+async def load_guarding(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> GuardSetup:
     """Return the guard with these settings, over these tools."""
-    policy, reader = rules_of(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
+    policy, reader = make_policy(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
         sandbox = await BackendSandbox(tool_runtime.made(), config).sandbox()
     except NotConfigured:
         sandbox = Sandbox(confined=False, versioned=False)
     declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
     specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **declared}
-    return GuardSetup(policy, reader, (*specs.values(), *_of_servers(config)), sandbox)
+    return GuardSetup(policy, reader, (*specs.values(), *_server_tools(config)), sandbox)
 
 
-def _of_servers(config: Config) -> Iterator[ToolSpec]:
+def _server_tools(config: Config) -> Iterator[ToolSpec]:
     """Yield the tools that the owner accepted of MCP servers, without connecting to any."""
     from hob.tools.mcp.toolset import specs_of
 
@@ -51,7 +51,7 @@ class OwnerPolicy:
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """Return the decision on this call and the rule that makes it."""
-        guarding = await guarding_over(self._config, self._tool_runtime, self._known)
+        guarding = await load_guarding(self._config, self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
         arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)
         supposed = HypotheticalTurn(

@@ -80,19 +80,19 @@ class TurnPolicyInputs:
         # an earlier turn's reads may still be in the prompt; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
         view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else TranscriptView()
-        made = (*_made_before(self._visible_entries(view)), *_made(steps))
+        made = (*_calls_before(self._visible_entries(view)), *_calls_of_turn(steps))
         files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return PolicyInput(
-            mode=_word(Mode, session.permission or self._settings.mode),
-            autonomy=_word(Autonomy, session.autonomy or self._settings.autonomy),
+            mode=_member(Mode, session.permission or self._settings.mode),
+            autonomy=_member(Autonomy, session.autonomy or self._settings.autonomy),
             model=next((step.model for step in reversed(steps) if isinstance(step, ModelAsked)), ""),
             depth=max((inbound.hops for inbound in turn.inbounds), default=0),
             sandbox=sandbox,
-            private=(*files, *_summarised(view), *self._private(made, sandbox)),
-            searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
+            private=(*files, *_summary_text(view), *self._private_reads(made, sandbox)),
+            searched=self._searched_urls(shown) if sends else frozenset(),
             contacts=self._contacts(),
-            untrusted_sources=await self._sources_seen(turn, spec, steps),
-            voice_texts=tuple(_spoken(turn, steps)),
+            untrusted_sources=await self._untrusted_sources(turn, spec, steps),
+            voice_texts=tuple(_voice_texts(turn, steps)),
         )
 
     async def _steps(self, turn: TurnId) -> Sequence[Step]:
@@ -103,7 +103,7 @@ class TurnPolicyInputs:
             self._known.popitem(last=False)
         return steps
 
-    async def _sources_seen(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
+    async def _untrusted_sources(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
         """Return the untrusted sources in the prompt, by names that people know, newest first.
 
         Searched only if a question is possible, and in earlier turns only if this one has none.
@@ -113,7 +113,7 @@ class TurnPolicyInputs:
         results = {step.result.call: step.result for step in steps if isinstance(step, ToolReceived)}
         foreign = {call for call, result in results.items() if not result.label.trusted}
         calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
-        names = dict.fromkeys(self._named(call) for call in calls)
+        names = dict.fromkeys(self._source_name(call) for call in calls)
         files = (each.name for each in self._identity() if not each.label.trusted)
         names |= dict.fromkeys(
             translatable("{name} (not accepted; `hob accept` makes it yours)", name=name) for name in files
@@ -125,12 +125,12 @@ class TurnPolicyInputs:
         entries = self._visible_entries(view)
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
         made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
-        for name in dict.fromkeys(map(self._named, made)):
+        for name in dict.fromkeys(map(self._source_name, made)):
             yield name
         if view.summary is not None and not view.summary.label.trusted:
             yield translatable("the summary of what was said before")
 
-    def _named(self, call: ToolCall) -> str:
+    def _source_name(self, call: ToolCall) -> str:
         """Return the files or web pages that a call has read, as people call them, else the tool's output."""
         arguments = _arguments(call)
         reading = self._roles(call.name, arguments)
@@ -145,7 +145,7 @@ class TurnPolicyInputs:
         except NotConfigured as error:
             return Sandbox(confined=False, versioned=False, missing=str(error))
 
-    def _private(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
+    def _private_reads(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
         """Yield the owner's private data that these calls have read."""
         specs = self._specs()
         for call, told in calls:
@@ -156,11 +156,11 @@ class TurnPolicyInputs:
                     read = (analysis.paths or analysis.things or analysis.names) if analysis else ()
                     yield Private(read or (spec.name,), told)
 
-    def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
+    def _searched_urls(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
         """Return the URLs in search results of this turn and of recent ones."""
-        return frozenset().union(*(urls_in(told) for call, told in calls if self._searches(call.name)))
+        return frozenset().union(*(urls_in(told) for call, told in calls if self._is_search(call.name)))
 
-    def _searches(self, tool: str) -> bool:
+    def _is_search(self, tool: str) -> bool:
         roles = self._roles(tool)
         return roles is not None and roles.searches
 
@@ -169,7 +169,7 @@ class TurnPolicyInputs:
         return spec.used_by(arguments).roles if spec is not None else None
 
 
-def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
+def _voice_texts(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
     """Yield what the owner said in this turn's voice messages."""
     inbounds = (*turn.inbounds, *turn.joined)
     own = {each.id for each in inbounds if each.sender.cls is SenderClass.OWNER and not (each.hops or each.background)}
@@ -182,7 +182,7 @@ def _arguments(call: ToolCall) -> Mapping[str, object]:
     return parse_json_object(call.arguments or "{}") or {}
 
 
-def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
+def _calls_of_turn(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
     """Yield a turn's calls with their results. Ids may repeat; a result follows its own call."""
     told: dict[CallId, str] = {}
     for step in reversed(steps):
@@ -192,7 +192,7 @@ def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
             yield step.call, told.pop(step.call.id, "")
 
 
-def _made_before(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[ToolCall, str]]:
+def _calls_before(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[ToolCall, str]]:
     """Yield the calls of earlier turns with their results."""
     told: dict[CallId, str] = {}
     for entry in reversed(entries):
@@ -202,11 +202,11 @@ def _made_before(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[ToolCall,
             yield call, told.pop(call.id, "")
 
 
-def _summarised(view: TranscriptView) -> Iterator[Private]:
+def _summary_text(view: TranscriptView) -> Iterator[Private]:
     if view.summary is not None:
         yield Private(text=view.summary.text)
 
 
-def _word(kind: type[T], word: str) -> T:
+def _member(kind: type[T], word: str) -> T:
     """Return the member with this value; the first (strictest) if unknown, as stored by another version."""
     return next((each for each in kind if each.value == word), next(iter(kind)))

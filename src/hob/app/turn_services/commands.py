@@ -35,11 +35,11 @@ def make_commands(
     return SlashCommands(
         operations, sessions, models.budget, kernel.clock, config[AgentSettings], models.default_model,
         models.model,
-        permission_modes, home, _commands_of(kernel, features),
+        permission_modes, home, _feature_commands(kernel, features),
     )  # fmt: skip
 
 
-def _commands_of(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
+def _feature_commands(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
     """Return the features' commands with their handlers. Raises NotConfigured for a name that is taken."""
     found: dict[str, tuple[SlashCommand, Perform]] = {}
     for subsystem, _ in features.opened.values():
@@ -53,9 +53,9 @@ def _commands_of(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Pe
                         row=command.row.name,
                     )
                 )
-            found[command.row.name] = (command.row, partial(_perform, command, here))
+            found[command.row.name] = (command.row, partial(_run_command, command, here))
     return dict(found.values())
 
 
-async def _perform(command: FeatureCommand, kernel: Kernel, call: CommandCall) -> str:
+async def _run_command(command: FeatureCommand, kernel: Kernel, call: CommandCall) -> str:
     return await command.run()(kernel, call)

@@ -72,7 +72,7 @@ async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: F
     room = ContextRoom(profiles, store.channel_state)
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
-    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone, partial(_payer, store))
+    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone, partial(_find_payer, store))
     sections, memory = [section for each in features for section in each.prompt_sections], features.port(TurnMemory)
     prompts = PromptBuilder(
         settings,
@@ -89,17 +89,17 @@ async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: F
     )
     catalog = await stack.enter_async_context(open_model_catalog(models, kernel.choice, budget, clock))
     return ModelServices(
-        routes, model, prices, partial(_usual_model, kernel.choice), room, prompts, budget, compactor, catalog
+        routes, model, prices, partial(_default_model, kernel.choice), room, prompts, budget, compactor, catalog
     )
 
 
-async def _payer(store: Store, session: SessionKey) -> SessionKey:
+async def _find_payer(store: Store, session: SessionKey) -> SessionKey:
     """Return the session that pays: a sub-agent's spending belongs to its root."""
     row = await store.subagents.spawned_as(session) if depth_of(session) else None
     return session if row is None else row.root
 
 
-def _usual_model(choice: ModelChoice) -> str:
+def _default_model(choice: ModelChoice) -> str:
     """Return the default model's name, as far as it is known without asking a server."""
     try:
         ref = choice.default()

@@ -12,7 +12,7 @@ from hob.guard.settings import ApprovalSettings
 from hob.workspace.settings import WorkspaceSettings
 
 
-def renewing(
+def make_renewal(
     kernel: Kernel, models: ModelServices, guard: LazyGuard, tool_runtime: LazyToolRuntime
 ) -> Callable[[Config], None]:
     """Return the callback that applies changed settings."""

@@ -40,19 +40,19 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
         if twice := sorted(name for name, count in names.items() if count > 1):
             raise ValueError(f"two groups of tools are called {', '.join(twice)}")
         ratings = cast(ToolRatings | None, features.ports.get(ToolRatings))
-        return Groups(shown, _Joined(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
+        return Groups(shown, _JoinedGroups(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
     except ValueError as error:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 
 
-class _Joined(ChainMap[str, Group]):
+class _JoinedGroups(ChainMap[str, Group]):
     """The groups of all features, some of which come and go. Every request reads all of them."""
 
     def items(self) -> ItemsView[str, Group]:
         return {name: group for part in reversed(self.maps) for name, group in part.items()}.items()
 
 
-def restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
+def restrict_subagents(kernel: Kernel, toolset: Toolset) -> Toolset:
     """Restrict the tools of sub-agents. Without a daemon there are none."""
     settings = kernel.config[SubagentSettings]
     return toolset if kernel.one_shot else SubagentTools(toolset, settings.tools, settings.max_depth)

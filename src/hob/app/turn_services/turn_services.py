@@ -26,8 +26,8 @@ from hob.app.turn_services.commands import make_commands
 from hob.app.turn_services.driver import turn_dependencies
 from hob.app.turn_services.guard import make_accept, make_guard
 from hob.app.turn_services.models import open_model_services
-from hob.app.turn_services.renewal import renewing
-from hob.app.turn_services.tools import make_registry, open_catalog, restricted
+from hob.app.turn_services.renewal import make_renewal
+from hob.app.turn_services.tools import make_registry, open_catalog, restrict_subagents
 from hob.bus.accept import Acceptor
 from hob.core.ports.guard import Admission
 from hob.core.ports.tools import Toolset
@@ -63,10 +63,10 @@ async def open_turn_services(
 ) -> AsyncIterator[TurnServices]:
     """Open the turn services. `address` is the API's URL."""
     async with AsyncExitStack() as stack:
-        yield await _make(stack, kernel, features, address, on_handover)
+        yield await _make_turn_services(stack, kernel, features, address, on_handover)
 
 
-async def _make(
+async def _make_turn_services(
     stack: AsyncExitStack,
     kernel: Kernel,
     features: Features,
@@ -77,13 +77,13 @@ async def _make(
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     registry = make_registry(features, kernel.store.open_groups, lambda: operations)
-    toolset = restricted(kernel, features.wrapped(Toolset, registry))
+    toolset = restrict_subagents(kernel, features.wrapped(Toolset, registry))
     guard = make_guard(kernel, lambda: reloading.config, tool_runtime, registry, toolset)
     models = await open_model_services(stack, kernel, features)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(turn_dependencies(kernel, features, models, toolset, guard, background_tasks))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, models.routes.reconfigure)
-    views = partial(_views, kernel, features, followers, supervisor)
+    views = partial(_feature_status, kernel, features, followers, supervisor)
     operations = DaemonOperations(kernel, features, models, toolset, reloading, views, address, on_handover)
     commands = make_commands(kernel, features, operations, models)
     admission = AdmissionController(
@@ -91,7 +91,7 @@ async def _make(
     )
     accept = make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
 
-    renew = renewing(kernel, models, guard, tool_runtime)
+    renew = make_renewal(kernel, models, guard, tool_runtime)
     stack.enter_context(kernel.signals.settings.subscribed(renew))
 
     def prepare() -> None:
@@ -118,7 +118,7 @@ async def _make(
     )
 
 
-async def _views(
+async def _feature_status(
     kernel: Kernel, features: Features, followers: Sequence[FollowerJob], supervisor: JobSupervisor
 ) -> Mapping[str, Any]:
     kept = {each.follower: each.events for each in await kernel.store.followers.quarantined()}

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from hob.app.logs.log_lines import LogLine, read_line, write_json
+from hob.app.logs.log_lines import LogLine, format_json, parse_line
 from hob.cli.output import paint, printable
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -111,7 +111,7 @@ def _rotated_lines(folder: Path) -> Iterator[str]:
 
 
 def _read(lines: Iterable[str]) -> Iterator[LogLine]:
-    return (line for text in lines if (line := read_line(text)) is not None)
+    return (line for text in lines if (line := parse_line(text)) is not None)
 
 
 def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
@@ -154,4 +154,4 @@ def _show(line: LogLine) -> None:
 
 
 def _show_json(line: LogLine) -> None:
-    print(write_json(line))
+    print(format_json(line))

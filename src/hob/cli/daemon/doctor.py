@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from hob import __version__
 from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import apply_fixes, checks_of, examine_house
+from hob.app.diagnostics.report import apply_fixes, checks_of, run_checks
 from hob.app.plugins.loading import checks_of_plugins
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.findings import report_view, show_report
@@ -42,10 +42,10 @@ def doctor(
             progress.show(_(check.question))
 
     checks = (*checks_of(SUBSYSTEMS), *(each for each in checks_of_plugins(home) if not each.audit))
-    report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
+    report = run_checks(DiagnosticContext(home, environ, online=not offline), begin, checks)
     mended = list(apply_fixes(home, report.findings)) if fix else []
     if mended:
-        report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
+        report = run_checks(DiagnosticContext(home, environ, online=not offline), begin, checks)
     progress.end()
     versions = {"hob": __version__, "python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}
     skipped = [{"id": id, "reason": reason} for id, reason in report.skipped]

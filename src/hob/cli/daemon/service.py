@@ -10,11 +10,11 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.home import holder_of, make_home
-from hob.app.service.detection import find_keeper
+from hob.app.service.detection import find_service_manager
 from hob.app.service.plan import ENVIRONMENT_FILE, ServicePlan, make_plan
 from hob.app.service.service_manager import ServiceManager, ServiceState, read_text
-from hob.app.service.steps import Run, ServiceFailed, Step, WriteFile, perform, show
-from hob.app.service.variables import HEAD, names_in, wanted, with_values
+from hob.app.service.steps import Run, ServiceFailed, Step, WriteFile, describe, perform
+from hob.app.service.variables import HEAD, names_in, service_variables, set_values
 from hob.app.settings.sections import read_config
 from hob.bus.settings import BusSettings
 from hob.cli.output import paint, print_json
@@ -39,7 +39,7 @@ def install(
 ) -> int:
     """Install the service and start it, now and with the machine. Running this again only fixes differences."""
     config, environ = read_config(), process_environment()
-    service_manager = find_keeper(environ, config.home)
+    service_manager = find_service_manager(environ, config.home)
     plan = make_plan(config.home, environ, config[BusSettings].drain_seconds)
     for_other = service_manager.home()
     if for_other and Path(for_other) != config.home:
@@ -52,7 +52,7 @@ def install(
     variables = _write_variables(plan, config, environ, with_keys=with_keys)
     if dry_run:
         for step in (*variables, *service_manager.install(plan)):
-            print(_("would {step}").format(step=show(step)))
+            print(_("would {step}").format(step=describe(step)))
         if obstacle := service_manager.obstacle():
             _note(_(obstacle))
         _tell_of_keys(plan, config, environ, variables)
@@ -86,9 +86,9 @@ def _write_variables(
     there = read_text(file)
     if not with_keys:
         return () if file.exists() else (WriteFile(file, HEAD, 0o600),)
-    values = wanted(environ, _secret_variables(config))
+    values = service_variables(environ, _secret_variables(config))
     try:
-        text = with_values(there or HEAD, values)
+        text = set_values(there or HEAD, values)
     except ValueError as error:
         raise ServiceFailed(
             translatable(
@@ -97,7 +97,7 @@ def _write_variables(
                 file=file,
             )
         ) from None
-    hidden = with_values(there and f"{_('(what is there stays)')}\n", dict.fromkeys(values, "…"))
+    hidden = set_values(there and f"{_('(what is there stays)')}\n", dict.fromkeys(values, "…"))
     return (WriteFile(file, text, 0o600, shown=hidden),)
 
 
@@ -110,7 +110,7 @@ def _secret_variables(config: Config) -> list[str]:
 def _tell_of_keys(plan: ServicePlan, config: Config, environ: Mapping[str, str], variables: Sequence[Step]) -> None:
     there = names_in(read_text(plan.environment_file))
     given = names_in("".join(step.text for step in variables if isinstance(step, WriteFile)))
-    if missing := [name for name in wanted(environ, _secret_variables(config)) if name not in there | given]:
+    if missing := [name for name in service_variables(environ, _secret_variables(config)) if name not in there | given]:
         told = _(
             "set in this terminal and not for the service: {names}; "
             "`hob service install --with-keys` writes them into {file}"
@@ -148,7 +148,7 @@ def uninstall(
     """Stop and remove the service; the home is kept."""
     environ = process_environment()
     home = find_home(environ)
-    service_manager = find_keeper(environ, home)
+    service_manager = find_service_manager(environ, home)
     steps = service_manager.uninstall()
     if not steps:
         print(_("There is no service: {file} is not there.").format(file=service_manager.file))
@@ -162,7 +162,7 @@ def uninstall(
         )
     if dry_run:
         for step in steps:
-            print(_("would {step}").format(step=show(step)))
+            print(_("would {step}").format(step=describe(step)))
         return
     if obstacle := service_manager.obstacle():
         raise ServiceFailed(obstacle)
@@ -182,7 +182,7 @@ def status(*, json: bool = False) -> int:
     """
     environ = process_environment()
     home = find_home(environ)
-    service_manager = find_keeper(environ, home)
+    service_manager = find_service_manager(environ, home)
     if not json:
         return _tell(service_manager, home)
     state = service_manager.state()
@@ -241,7 +241,7 @@ def restart() -> int:
     """Restart the service once running turns have ended. Nothing is restarted if the settings are wrong."""
     environ = process_environment()
     home = read_config().home
-    service_manager = find_keeper(environ, home)
+    service_manager = find_service_manager(environ, home)
     _need_installed(service_manager)
     _perform(service_manager.restart(), service_manager, environ)
     return _tell(service_manager, home)
@@ -259,7 +259,7 @@ def logs(*, limit: int = 50, follow: bool = False) -> int:
         Keep showing new lines, until Ctrl-C.
     """
     environ = process_environment()
-    service_manager = find_keeper(environ, find_home(environ))
+    service_manager = find_service_manager(environ, find_home(environ))
     _need_installed(service_manager)
     argv = service_manager.logs(max(1, limit), follow=follow)
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))

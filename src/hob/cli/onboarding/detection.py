@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from urllib.parse import urlsplit
 
-from hob.app.models.candidates import listed, name_of
+from hob.app.models.candidates import list_chat_models, name_of
 from hob.app.models.probe import ModelSetup, open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config
@@ -84,7 +84,7 @@ def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
 
     async def ask() -> tuple[str, ...]:
         async with open_model_setup(config, SystemClock(), draft) as setup:
-            return await listed(setup, draft.provider)
+            return await list_chat_models(setup, draft.provider)
 
     return asyncio.run(ask())
 
@@ -187,7 +187,7 @@ async def _names(setup: ModelSetup, id: str) -> tuple[str, ...]:
 async def _fetch_offer(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool]:
     """Return the offered models, or why they are unknown, and whether the key is refused."""
     try:
-        return await listed(setup, id), "", False
+        return await list_chat_models(setup, id), "", False
     except ModelError as error:
         return (), str(error), error.fault is ModelFault.AUTH
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.models.candidates import ModelCandidate, keyed
+from hob.app.models.candidates import ModelCandidate, draft_with_key
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import list_models
 from hob.core.errors import ModelError, ModelFault, NotConfigured
@@ -30,7 +30,7 @@ def probe_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
 
     A typed key is kept in a private file meanwhile. Raises HobError.
     """
-    with keyed(home, candidate) as draft:
+    with draft_with_key(home, candidate) as draft:
         fields = {"model": draft.model, "draft": draft.as_text()}
         row = reach("POST", "/models/test", fields, timeout=None)
     return _read(row)
@@ -42,7 +42,7 @@ def list_models_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     Raises ModelError if the provider cannot be reached or refuses the key: testing would fail too.
     """
     try:
-        with keyed(home, candidate) as draft:
+        with draft_with_key(home, candidate) as draft:
             return list_models(read_config(), draft)
     except NotConfigured:
         return ()

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.daemon.preflight import command_problem, embedder_problem, start_objection
+from hob.app.daemon.preflight import command_problem, embedder_problem, start_problem
 from hob.app.home import holder_of
 from hob.app.settings.run_time import holds_at_run_time
-from hob.app.settings.sections import read_config, sections_of, set_at_run_time
+from hob.app.settings.sections import load_stored, read_config, sections_of
 from hob.app.trust.audit import audit_action
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_value, unset_value
@@ -98,7 +98,7 @@ def set_setting(
         print(told.format(key=key, error=_(str(error))), file=sys.stderr)
         return 0
     source = config.origin(key)
-    if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
+    if key.startswith(("gateway.", "admission.")) and (objection := start_problem(config)) is not None:
         told = _("{key} is set, but Hob does not start like this: {problem}")
         print(told.format(key=key, problem=_(str(objection))), file=sys.stderr)
     if key == "model.embedding" and (problem := embedder_problem(config)) is not None:
@@ -168,7 +168,7 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
             secret.reveal()
         except NotConfigured as error:
             status = _fail(error)
-    if status == 0 and (objection := start_objection(config)) is not None:
+    if status == 0 and (objection := start_problem(config)) is not None:
         status = _fail(objection)
     if status == 0:
         print(f"{config.path}: {_('ok') if config.path.exists() else _('there is no file; the defaults apply')}")
@@ -255,7 +255,7 @@ def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     json
         Print JSON.
     """
-    return show_settings(read_config(stored=set_at_run_time()), part, origin=origin, as_json=json)
+    return show_settings(read_config(stored=load_stored()), part, origin=origin, as_json=json)
 
 
 @app.default
@@ -275,7 +275,7 @@ def get(key: str, /, *, reveal: bool = False) -> int:
     reveal
         Print a secret in the open.
     """
-    return print_setting(read_config(stored=set_at_run_time()), key, reveal=reveal)
+    return print_setting(read_config(stored=load_stored()), key, reveal=reveal)
 
 
 @app.command(name="set")
@@ -295,7 +295,7 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     text = _read_line() if value == "-" else value
     if now:
         reach("POST", "/settings", {"values": {key: text or None}})
-        _say_in_force(read_config(stored=set_at_run_time()), key)
+        _say_in_force(read_config(stored=load_stored()), key)
         return 0
     done = set_setting(key, text, **_here())
     if not done:
@@ -312,7 +312,7 @@ def unset(key: str, /) -> int:
     key
         The setting, e.g. agent.max_rounds.
     """
-    done = unset_setting(key, stored=set_at_run_time(), **_here())
+    done = unset_setting(key, stored=load_stored(), **_here())
     if not done:
         _say_outranked(key)
     return done

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from hob.app.imports.assistants import find_assistant, find_here
 from hob.app.imports.contents import Assistant
 from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
-from hob.app.imports.run import carry_out, look_closer, make_plan
+from hob.app.imports.run import carry_out, count_new, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json
 from hob.cli.setup.secrets import notify_daemon
@@ -93,7 +93,7 @@ def import_(
 
         only_look = dry_run or (json and not yes)
         if only_look:
-            plan = look_closer(plan, home, told)
+            plan = count_new(plan, home, told)
         progress.end()
         if not json:
             _show_plan(plan)

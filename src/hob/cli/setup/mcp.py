@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.home import make_home
-from hob.app.settings.secret_stores import put_in_file
+from hob.app.settings.secret_stores import store_in_file
 from hob.app.settings.sections import read_config, sections_of
 from hob.cli.output import confirm, line, paint, print_json, print_table, printed_json
 from hob.cli.setup.secrets import notify_daemon
@@ -449,7 +449,7 @@ def _stored_value(home: Path, server: str, kind: str, name: str, value: str) -> 
     """Return the value to store: references and harmless values unchanged, secrets as references to a file."""
     if _REFERENCE.match(value) or (kind == "env" and _SECRET.search(name) is None):
         return value
-    return put_in_file(home, f"mcp.{server}.{name}", value)
+    return store_in_file(home, f"mcp.{server}.{name}", value)
 
 
 def _quoted(text: str) -> str:

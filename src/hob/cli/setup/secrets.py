@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import make_home, socket_of
-from hob.app.settings.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
+from hob.app.settings.secret_stores import list_secrets, store_in_file, store_in_keyring, unused_files
 from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import audit_action
 from hob.cli.dates_and_figures import when
@@ -34,7 +34,7 @@ _OWN_TOKEN = "gateway.auth_token"  # noqa: S105 - a setting's name
 def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
     """List where each secret is kept and whether it can be read; never the secret itself."""
     config = read_config()
-    kept, unused = list(kept_secrets(config)), unused_files(config)
+    kept, unused = list(list_secrets(config)), unused_files(config)
     if json:
         rows = [
             {
@@ -69,7 +69,7 @@ def set_(
     _known(key)
     value = _read(key)
     make_home(home)
-    reference = put_in_keyring(key, value) if keyring else put_in_file(home, key, value)
+    reference = store_in_keyring(key, value) if keyring else store_in_file(home, key, value)
     _point(home, key, reference)
     audit_action(home, "secrets.set", key)
     print(_("{key} is kept as {reference}").format(key=key, reference=reference))
@@ -101,7 +101,7 @@ def rotate(key: Key) -> int:
     value = _read(key)
     if scheme == "keyring":
         service, _slash, user = place.rpartition("/")
-        put_in_keyring(user, value, service)
+        store_in_keyring(user, value, service)
     elif scheme == "file" and Path(place).parent != home / "secrets":
         raise InvalidRequest(
             translatable(
@@ -111,7 +111,7 @@ def rotate(key: Key) -> int:
             )
         )
     else:
-        _point(home, key, put_in_file(home, Path(place).name if place else key, value))
+        _point(home, key, store_in_file(home, Path(place).name if place else key, value))
     audit_action(home, "secrets.rotate", key)
     print(_("{key} is rotated").format(key=key))
     return notify_daemon(home)

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from hob import __version__
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
-from hob.app.service.steps import ask
+from hob.app.service.steps import run_program
 from hob.cli.output import paint, print_json
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -140,7 +140,7 @@ def this_installation(version: str, environ: Mapping[str, str]) -> Installation:
     """Return how the running Hob was installed."""
 
     def revision_of(checkout: Path) -> str:
-        return ask(environ, "git", "-C", str(checkout), "rev-parse", "--short", "HEAD").out.strip()
+        return run_program(environ, "git", "-C", str(checkout), "rev-parse", "--short", "HEAD").out.strip()
 
     return find_installation(Path(sys.prefix), sys.executable, version, _read_origin(), revision_of)
 

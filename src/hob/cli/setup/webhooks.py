@@ -17,7 +17,7 @@ from hob.cli.output import line, paint, print_table, printed_json
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable
-from hob.gateway.webhooks.schemes import signed
+from hob.gateway.webhooks.schemes import sign_headers
 from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 
 app = App(name="webhooks", help="List and test incoming webhooks.", result_action="return_value")
@@ -66,7 +66,7 @@ def try_(
     id = f"test_{secrets.token_hex(8)}"
     data = _read(body) if body is not None else _SAMPLE.format(id=id).encode()
     secret = settings.secrets[0].reveal()
-    headers = signed(settings.scheme, secret, id, int(time.time()), data, settings.header)
+    headers = sign_headers(settings.scheme, secret, id, int(time.time()), data, settings.header)
     try:
         answer = upload(socket_of(config.home), f"/hooks/{name}", data, headers | {"content-type": "application/json"})
     except NotRunning:

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from hob.agent.turn.arguments import problems_of
 from hob.app.settings.sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
-from hob.app.trust.policy_explainer import guarding_over
+from hob.app.trust.policy_explainer import load_guarding
 from hob.bus.notices import Hub
 from hob.cli.output import paint, print_json
 from hob.cli.translating import _
@@ -112,7 +112,7 @@ async def _build_guard(config: Config) -> GuardSetup:
             open_store(empty.home, config[StoreSettings], clock) as store,
             open_tool_runtime(empty, store, Hub(), clock, environ) as tool_runtime,
         ):
-            return await guarding_over(config, tool_runtime, known)
+            return await load_guarding(config, tool_runtime, known)
 
 
 def explain_call(

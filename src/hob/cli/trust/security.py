@@ -4,7 +4,7 @@ from cyclopts import App
 
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import apply_fixes, checks_of, examine_house
+from hob.app.diagnostics.report import apply_fixes, checks_of, run_checks
 from hob.app.diagnostics.settings import SecuritySettings
 from hob.app.plugins.loading import checks_of_plugins
 from hob.app.settings.sections import read_config
@@ -37,10 +37,10 @@ def audit(*, fix: bool = False, json: bool = False) -> int:
     config, environ = read_config(), process_environment()
     accepted, theirs = config[SecuritySettings].accept, checks_of_plugins(config.home)
     checks = (*checks_of(SUBSYSTEMS, audit=True), *(each for each in theirs if each.audit))
-    report = examine_house(DiagnosticContext(config.home, environ), checks=checks, accepted=accepted)
+    report = run_checks(DiagnosticContext(config.home, environ), checks=checks, accepted=accepted)
     fixed = list(apply_fixes(config.home, report.findings)) if fix else []
     if fix:
-        report = examine_house(DiagnosticContext(config.home, environ), checks=checks, accepted=accepted)
+        report = run_checks(DiagnosticContext(config.home, environ), checks=checks, accepted=accepted)
     if json:
         view = report_view(report, fixed)
         marked = zip(view["findings"], report.findings, strict=True)

@@ -155,7 +155,7 @@ class TokenFile:
                 )
             )
         now = self._clock.now().timestamp()
-        with self._changing() as tokens:
+        with self._editing() as tokens:
             if any(each.name == name for each in tokens):
                 raise InvalidRequest(
                     translatable(
@@ -163,7 +163,7 @@ class TokenFile:
                     )
                 )
             secret = _new_secret()
-            tokens.append(Token(name, scopes, cls, now, (_keep(secret, _until(now, lifetime)),)))
+            tokens.append(Token(name, scopes, cls, now, (_stored(secret, _expiry(now, lifetime)),)))
         return secret
 
     def rotate(self, name: str, overlap: float, lifetime: float | None = None) -> str:
@@ -172,8 +172,8 @@ class TokenFile:
         Without `lifetime` the new secret expires when the old one would have. Raises NotFound, InvalidRequest.
         """
         now = self._clock.now().timestamp()
-        with self._changing() as tokens:
-            place = _place(tokens, name)
+        with self._editing() as tokens:
+            place = _index_of(tokens, name)
             old = tokens[place]
             newest = old.kept[-1]
             if lifetime is None and not newest.holds(now):
@@ -182,23 +182,23 @@ class TokenFile:
                 )
             secret = _new_secret()
             ends = newest.expires if lifetime is None else now + lifetime
-            tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, ends)))
+            tokens[place] = replace(old, kept=(*_limited(old.kept, now, overlap), _stored(secret, ends)))
         return secret
 
     def rotate_owners(self, overlap: float) -> str:
         """Issue a new token for the owner; the old one stays valid for `overlap` seconds."""
         now = self._clock.now().timestamp()
         fresh = secrets.token_urlsafe(32)
-        with self._changing() as tokens:
+        with self._editing() as tokens:
             held = [each for each in tokens if each.name == OWNER]
             tokens[:] = [
-                replace(each, kept=_ending(each.kept, now, overlap)) if each.parent == OWNER else each
+                replace(each, kept=_limited(each.kept, now, overlap)) if each.parent == OWNER else each
                 for each in tokens
                 if each.name != OWNER
             ]
-            kept = _ending(held[0].kept if held else (), now, overlap)
+            kept = _limited(held[0].kept if held else (), now, overlap)
             if (old := load_token(self._home)) and overlap > 0:
-                kept = (*kept, _keep(old, now + overlap))
+                kept = (*kept, _stored(old, now + overlap))
             if kept:
                 tokens.append(Token(OWNER, frozenset({TokenScope.ADMIN}), SenderClass.OWNER, now, kept))
         # the old one is stored first: a crash in between leaves both valid, never none
@@ -207,26 +207,26 @@ class TokenFile:
 
     def revoke(self, name: str) -> None:
         """Revoke a token at once. Raises NotFound."""
-        with self._changing() as tokens:
-            del tokens[_place(tokens, name)]
+        with self._editing() as tokens:
+            del tokens[_index_of(tokens, name)]
             tokens[:] = [each for each in tokens if each.parent != name]
 
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
         """Issue a secret for a browser of this caller, with the same scopes, expiring with the caller's token."""
         now = self._clock.now().timestamp()
         parent = caller.name or OWNER
-        with self._changing() as tokens:
+        with self._editing() as tokens:
             tokens[:] = [each for each in tokens if not each.parent or any(kept.holds(now) for kept in each.kept)]
             ends = [each.kept[-1].expires for each in tokens if each.name == parent and parent != OWNER]
             until = min(now + lifetime, *(end for end in ends if end is not None), now + lifetime)
             secret = f"{_new_secret()}{HALF}{secrets.token_urlsafe(32)}"
             name = f"browser-{secrets.token_hex(4)}"
-            tokens.append(Token(name, caller.scopes, caller.cls, now, (_keep(secret, until),), parent))
+            tokens.append(Token(name, caller.scopes, caller.cls, now, (_stored(secret, until),), parent))
         return secret
 
     def sign_out(self, name: str) -> None:
         """Revoke a browser's secret, if it is still valid."""
-        with self._changing() as tokens:
+        with self._editing() as tokens:
             tokens[:] = [each for each in tokens if each.name != name or not each.parent]
 
     def stamp(self) -> tuple[int, ...]:
@@ -234,7 +234,7 @@ class TokenFile:
         return tuple(each for file in self._files for each in _stamp(file))
 
     @contextmanager
-    def _changing(self) -> Iterator[list[Token]]:
+    def _editing(self) -> Iterator[list[Token]]:
         """Yield the tokens for changes in place, and store them unless an error occurs."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -288,7 +288,7 @@ class Keyring:
     def others(self) -> tuple[Token, ...]:
         """Return the valid tokens that are not the owner's."""
         now = self._clock.now().timestamp()
-        given = (each for each in self._given() if each.cls is not SenderClass.OWNER)
+        given = (each for each in self._issued() if each.cls is not SenderClass.OWNER)
         return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
 
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
@@ -308,12 +308,12 @@ class Keyring:
 
     def _load(self) -> tuple[tuple[bytes, float | None, ApiCaller], ...]:
         known: list[tuple[bytes, float | None, ApiCaller]] = []
-        for token in self._given():
+        for token in self._issued():
             caller = WITH_THE_TOKEN if token.name == OWNER else ApiCaller(token.name, token.scopes, token.cls)
             known += [(each.sha256.encode(), each.expires, caller) for each in token.kept]
-        return ((_keep(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
+        return ((_stored(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
 
-    def _given(self) -> tuple[Token, ...]:
+    def _issued(self) -> tuple[Token, ...]:
         self._unread = None
         try:
             return self._file.tokens() if self._file is not None else ()
@@ -333,22 +333,22 @@ def _new_secret() -> str:
     return _PREFIX + secrets.token_urlsafe(32)
 
 
-def _keep(secret: str, expires: float | None) -> StoredToken:
+def _stored(secret: str, expires: float | None) -> StoredToken:
     return StoredToken(hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest(), expires)
 
 
-def _until(now: float, lifetime: float | None) -> float | None:
+def _expiry(now: float, lifetime: float | None) -> float | None:
     return None if lifetime is None else now + lifetime
 
 
-def _ending(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple[StoredToken, ...]:
+def _limited(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple[StoredToken, ...]:
     """Limit valid secrets to at most `overlap` more seconds."""
     ends = now + overlap
     held = [each for each in kept if each.holds(now)] if overlap > 0 else []
     return tuple(replace(each, expires=ends if each.expires is None else min(ends, each.expires)) for each in held)
 
 
-def _place(tokens: list[Token], name: str) -> int:
+def _index_of(tokens: list[Token], name: str) -> int:
     for place, token in enumerate(tokens):
         if token.name == name:
             return place

@@ -40,7 +40,7 @@ class Visitor:
         if self.session and self.authorization is None:
             return self.show(self.whole(self.csrf))
         self.refused(self.address)
-        raise _unknown()
+        raise _unauthorized()
 
     def whole(self, token: str) -> str:
         """Return a signed-in browser's full token from its page's half; any other token unchanged."""
@@ -65,7 +65,7 @@ class Visitor:
         if wait:
             raise HttpRefusal("too_many_attempts", _TOO_MANY, max(1, round(wait)))
         self.lockout.failed(self.address, token)
-        raise _unknown()
+        raise _unauthorized()
 
     @contextmanager
     def trying(self) -> Iterator[None]:
@@ -113,5 +113,5 @@ _TOO_MANY = "too many wrong tokens came from here"
 _TOO_MANY_UNSIGNED = "too many deliveries that are signed wrong came from here"
 
 
-def _unknown() -> HttpRefusal:
+def _unauthorized() -> HttpRefusal:
     return HttpRefusal("unauthorized", "send the token as `Authorization: Bearer ...`; `hob token show` prints it")

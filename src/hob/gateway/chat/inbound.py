@@ -94,7 +94,7 @@ def own_chat(caller: ApiCaller, session: str | None = None) -> str:
     return f"@{caller.name}/{session}" if session else f"@{caller.name}"
 
 
-async def attached(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
+async def load_attachments(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
     """Return the message's files, with media types by content. Raises InvalidRequest."""
     files = []
     for file in message.attachments:
@@ -121,7 +121,7 @@ def is_own(caller: ApiCaller, session: SessionKey) -> bool:
     return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
 
 
-def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
+def in_own_session(caller: ApiCaller, inbound: Inbound) -> Inbound:
     """Return the message in a session of its own, which ends with the answer and is not listed."""
     chat = inbound.id if caller.cls is SenderClass.OWNER else own_chat(caller, inbound.id)
     return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN_PREFIX}{chat}"))

@@ -64,7 +64,7 @@ async def watch(
     with api.hub.subscribe(session=accepted.session) as notices:
         view = None if fresh else await _view(api, accepted)
         traces = {accepted.trace} if view is None else {accepted.trace, await _trace(api, view)}
-        if view is not None and _waits(view):
+        if view is not None and _is_waiting(view):
             yield OpenQuestion(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait
         if api.store.damage and (view is None or view["state"] not in FINAL):
@@ -83,12 +83,12 @@ async def watch(
                     yield notice
             elif not notice.inbounds or accepted.id in notice.inbounds:
                 view = await _view(api, accepted)
-                if notice.state is TurnState.PARKED and _waits(view):
+                if notice.state is TurnState.PARKED and _is_waiting(view):
                     yield OpenQuestion(view, begun=False)
     yield view
 
 
-def _waits(view: ChatAnswer) -> bool:
+def _is_waiting(view: ChatAnswer) -> bool:
     """Return whether a person is asked, or the program itself."""
     return "question" in view or "waits_for" in view
 
@@ -129,13 +129,13 @@ async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[C
 async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[ClientEvent, None]:
     try:
         async for item in watch(api, accepted, wait):
-            yield await _asked(api, item.view) if isinstance(item, OpenQuestion) else _event(item)
+            yield await _question_event(api, item.view) if isinstance(item, OpenQuestion) else _event(item)
     except ShuttingDown:
         return  # a stream without a result tells the client to reconnect with the same key or id
-    await pick_up(api, accepted.id)
+    await mark_fetched(api, accepted.id)
 
 
-async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
+async def _question_event(api: Api, view: ChatAnswer) -> ClientEvent:
     """Return the question's view with the details of each open approval."""
     found = [await api.store.approvals.find(id) for id in view.get("approvals", ())]
     asked = [
@@ -144,7 +144,7 @@ async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
     return ClientEvent("question", {**view, "asked": asked})
 
 
-async def pick_up(api: Api, id: InboundId) -> None:
+async def mark_fetched(api: Api, id: InboundId) -> None:
     """Note that this reply was fetched; called after it was sent."""
     if not api.store.damage:
         await api.store.outbox.handed_over(id, POLLED_CHANNELS)

@@ -6,13 +6,13 @@ from hob.core.messages import POLLED_CHANNELS, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
-from hob.gateway.chat.inbound import ChatMessage, attached, inbound_of
+from hob.gateway.chat.inbound import ChatMessage, inbound_of, load_attachments
 from hob.gateway.http.failures import HttpRefusal
 
 
 async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
     """Return the message, to be accepted. Raises InvalidRequest, NotAllowed and HttpRefusal."""
-    files = await attached(message, api.store.blobs)
+    files = await load_attachments(message, api.store.blobs)
     inbound = inbound_of(message, key, api.clock, caller, files)
     if inbound.model is not None:
         check_model(api, caller, inbound.model, bare=True)

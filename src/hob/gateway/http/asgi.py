@@ -49,7 +49,7 @@ class MaskedAnswers:
             if message["type"] == "http.response.body":
                 body = self._clean(message.get("body", b""))
                 if head is not None:
-                    await send(_resized(head, len(body)))
+                    await send(_with_length(head, len(body)))
                     head = None
                 message = {**message, "body": body}
             elif message["type"] == "websocket.send":
@@ -62,7 +62,7 @@ class MaskedAnswers:
         return self._mask(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
-def _resized(head: Message, size: int) -> Message:
+def _with_length(head: Message, size: int) -> Message:
     sized = ((name, str(size).encode() if name == b"content-length" else value) for name, value in head["headers"])
     return {**head, "headers": list(sized)}
 
@@ -90,12 +90,12 @@ def build_api(
     def routes(of: Iterable[Endpoint[Any]]) -> list[Route | WebSocketRoute]:
         return [route for each in of if local or not each.local for route in each.routes(api)]
 
-    app = Starlette(exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
+    app = Starlette(exception_handlers={HTTPException: _on_http_error, Exception: _on_exception})
     app.router = _Router(routes(endpoints), lambda: routes(more()))
     masked: ASGIApp = MaskedAnswers(app, api.mask)
     if pages:
         masked = _WithPages(masked, pages)
-    return _Named(_Local(masked) if local else HttpSecurityMiddleware(masked, api))
+    return _WithRequestId(_LocalApp(masked) if local else HttpSecurityMiddleware(masked, api))
 
 
 class _Router(Router):
@@ -133,7 +133,7 @@ class _Router(Router):
 
     def _find(self, scope: Scope) -> tuple[BaseRoute | None, Match, Scope]:
         best: tuple[BaseRoute | None, Match, Scope] = None, Match.NONE, {}
-        for route in self._near(scope["path"]):
+        for route in self._candidates(scope["path"]):
             match, found = route.matches(scope)
             if match is Match.FULL:
                 return route, match, found
@@ -141,7 +141,7 @@ class _Router(Router):
                 best = route, match, found
         return best
 
-    def _near(self, path: str) -> Iterable[BaseRoute]:
+    def _candidates(self, path: str) -> Iterable[BaseRoute]:
         known = self._by_beginning
         near = [*known.get(path, ())]
         at = path.rfind("/")
@@ -182,7 +182,7 @@ class LazyApp:
         await self._app()(scope, receive, send)
 
 
-class _Named:
+class _WithRequestId:
     """Sets `x-request-id` on each answer, the caller's own if valid; the log uses it too."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -200,7 +200,7 @@ class _Named:
         await self._app(scope, receive, named)
 
 
-class _Local:
+class _LocalApp:
     """Wraps the application for the Unix socket."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -211,7 +211,7 @@ class _Local:
         await self._app(scope, receive, send)
 
 
-async def _on_defect(request: Request, _: Exception) -> Response:
+async def _on_exception(request: Request, _: Exception) -> Response:
     """Answer an unexpected exception like any other failure; the server logs it."""
     return response_at(request.url.path, Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
 

@@ -7,7 +7,7 @@ from hob.core.translation.language import translatable
 from hob.gateway.settings import GatewaySettings
 
 
-def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
+def load_tls(settings: GatewaySettings) -> ssl.SSLContext | None:
     """Return the TLS context, or None without TLS. Raises NotConfigured."""
     if settings.tls_cert is None:
         if settings.tls_key is not None:

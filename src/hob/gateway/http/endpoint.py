@@ -122,7 +122,7 @@ class Endpoint(Generic[T]):
 
         async def answer(request: Request) -> Response:
             try:
-                call = await self._let_in(api, request)
+                call = await self._authorise(api, request)
                 response = await self.handler(call)
                 if self.changes and not getattr(call.payload, "preview", False):
                     await api.store.timeline.add((self._change(api),))
@@ -150,7 +150,7 @@ class Endpoint(Generic[T]):
             new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SYSTEM, self.changes, "changed"
         )
 
-    async def _let_in(self, api: Api, request: Request) -> EndpointCall[T]:
+    async def _authorise(self, api: Api, request: Request) -> EndpointCall[T]:
         caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)
         return EndpointCall(api, caller, await self._read(api, request), request)
 
@@ -164,9 +164,9 @@ class Endpoint(Generic[T]):
                 return read(self.takes, given, closed=self.closed)
             if given:  # URLs end up in the logs of intermediaries
                 raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
-            given = _object(body, request)
+            given = _parse_object(body, request)
         elif body.strip():
-            given |= _object(body, request)
+            given |= _parse_object(body, request)
         return read(self.takes, given, closed=self.closed)
 
     async def _body(self, api: Api, request: Request) -> bytes:
@@ -214,7 +214,7 @@ NOBODY = ApiCaller("", frozenset())
 """A caller of a public endpoint, without a token."""
 
 
-def _object(body: bytes, request: Request) -> dict[str, Any]:
+def _parse_object(body: bytes, request: Request) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON and not (media_type.startswith("application/") and media_type.endswith("+json")):
         raise HttpRefusal("not_json", f"send the body as `Content-Type: {JSON}`")

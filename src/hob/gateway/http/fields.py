@@ -122,7 +122,7 @@ def read(cls: type[T], given: Mapping[str, Any], *, closed: bool = True, within:
         raw = given.get(each.name)
         path = f"{within}.{each.name}" if within else each.name
         if raw is not None:
-            values[each.name] = _value(path, each.kind, each.bounds, raw, closed)
+            values[each.name] = _check_value(path, each.kind, each.bounds, raw, closed)
         elif each.required:
             raise _wrong(path, "is missing")
     return cls(**values)
@@ -137,7 +137,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> 
         raise WrongField(name.strip("'"), f"unknown field {name}{place}; {others}")
 
 
-def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) -> Any:
+def _check_value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) -> Any:
     origin = get_origin(kind)
     if bounds.only is not None and not any(type(each) is type(raw) and each == raw for each in bounds.only):
         raise WrongField(path, f"{path}: {bounds.why}")
@@ -147,7 +147,7 @@ def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) ->
         if not isinstance(raw, list):
             raise _wrong(path, "must be a list")
         of = get_args(kind)[0]
-        values = [_value(f"{path}[{index}]", of, bounds, each, closed) for index, each in enumerate(raw)]
+        values = [_check_value(f"{path}[{index}]", of, bounds, each, closed) for index, each in enumerate(raw)]
         return values if origin is list else tuple(values)
     if origin is dict or dataclasses.is_dataclass(kind):
         if not isinstance(raw, dict):
@@ -157,7 +157,7 @@ def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) ->
         if not isinstance(raw, str) or raw not in choices:
             raise _wrong(path, f"must be one of {', '.join(choices)}")
         return kind(raw) if origin is None else str(raw)
-    return _plain(path, kind, bounds, raw)
+    return _check_plain(path, kind, bounds, raw)
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
@@ -167,23 +167,23 @@ def choices_of(kind: Any) -> tuple[str, ...]:
     return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
 
 
-def _plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
-    value: Any = _of_text(kind, raw) if isinstance(raw, QueryText) else raw
+def _check_plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
+    value: Any = _parse_text(kind, raw) if isinstance(raw, QueryText) else raw
     if kind is float and type(value) is int and abs(value) <= MAX:
         value = float(value)
     if type(value) is not kind:
-        raise _wrong(path, f"must be {_wanted(kind, bounds)}")
+        raise _wrong(path, f"must be {_describe(kind, bounds)}")
     if isinstance(value, str):
         _check_text(path, bounds, value)
     elif kind is not bool:
         low, high = bounds.at_least, bounds.at_most
         fits = math.isfinite(value) and abs(value) <= MAX
         if not fits or (low is not None and value < low) or (high is not None and value > high):
-            raise _wrong(path, f"must be {_wanted(kind, bounds)}")
+            raise _wrong(path, f"must be {_describe(kind, bounds)}")
     return value
 
 
-def _of_text(kind: type, text: QueryText) -> Any:
+def _parse_text(kind: type, text: QueryText) -> Any:
     """Return the text as this type, or unchanged if it is not one."""
     if kind is bool:
         return _WORDS.get(text, text)
@@ -208,7 +208,7 @@ def _check_text(path: str, bounds: FieldBounds, text: str) -> None:
             raise _wrong(path, f"must have {minimum} to {maximum} printable characters")
 
 
-def _wanted(kind: type, bounds: FieldBounds) -> str:
+def _describe(kind: type, bounds: FieldBounds) -> str:
     name = _NAMES[kind] + (f" of {bounds.unit}" if bounds.unit else "")
     match bounds.at_least, bounds.at_most:
         case None, None:

@@ -58,7 +58,7 @@ class ConnectionAcceptor:
         self._arriving: set[asyncio.Task[None]] = set()
         self._resting: asyncio.TimerHandle | None = None
         self._told = float("-inf")
-        self._loop.add_reader(listener.fileno(), self._take)
+        self._loop.add_reader(listener.fileno(), self._accept)
 
     def close(self) -> None:
         """Stop accepting, and drop connections that are still being set up."""
@@ -71,24 +71,24 @@ class ConnectionAcceptor:
     async def wait_closed(self) -> None:
         """Return at once: accepted connections are not the acceptor's any more."""
 
-    def _take(self) -> None:
+    def _accept(self) -> None:
         for _ in range(BURST):
             try:
                 connection, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:  # out of descriptors or memory
-                self._rest(error)
+                self._pause(error)
                 return
             if len(self._connections) + len(self._arriving) >= self._maximum:
                 connection.close()
                 continue
             connection.setblocking(False)
-            task = self._group.create_task(self._arrive(connection))
+            task = self._group.create_task(self._connect(connection))
             self._arriving.add(task)
-            task.add_done_callback(partial(self._arrived, connection))
+            task.add_done_callback(partial(self._on_connected, connection))
 
-    async def _arrive(self, connection: socket.socket) -> None:
+    async def _connect(self, connection: socket.socket) -> None:
         try:
             await self._loop.connect_accepted_socket(
                 self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=self._handshake
@@ -96,21 +96,21 @@ class ConnectionAcceptor:
         except OSError:  # the client left, or spoke no TLS
             connection.close()
 
-    def _arrived(self, connection: socket.socket, task: asyncio.Task[None]) -> None:
+    def _on_connected(self, connection: socket.socket, task: asyncio.Task[None]) -> None:
         self._arriving.discard(task)
         if task.cancelled():
             connection.close()
 
-    def _rest(self, error: OSError) -> None:
+    def _pause(self, error: OSError) -> None:
         self._loop.remove_reader(self._listener.fileno())
-        self._resting = self._loop.call_later(REST_SECONDS, self._go_on)
+        self._resting = self._loop.call_later(REST_SECONDS, self._resume)
         if self._loop.time() - self._told >= _TOLD_SECONDS:
             self._told = self._loop.time()
             log.error("no connection can be taken: %s; it is tried again every second", error.strerror)
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._resting = None
-        self._loop.add_reader(self._listener.fileno(), self._take)
+        self._loop.add_reader(self._listener.fileno(), self._accept)
 
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -298,7 +298,7 @@ def _frames(**arguments: Any) -> asyncio.Protocol:
     return LimitedFrames(**arguments)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_worth_logging(record: logging.LogRecord) -> bool:
     """Return whether the record says more than that a request was cut off or is no HTTP."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not (cut or str(record.msg).startswith(("Cancel %s running task", "Invalid HTTP request received")))
@@ -343,13 +343,13 @@ async def serve(
     )
     config.load()
     config.ssl = tls
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
     server = Server(config)
     server.lifespan = config.lifespan_class(config)
     # uvicorn's main loop wakes ten times a second for a date header and a counter that are off here; without it an idle
     # daemon is idle
     async with asyncio.TaskGroup() as group:
-        server.servers = [_intake(server, config, each, group, turned_away) for each in sockets]  # type: ignore[misc]
+        server.servers = [_make_acceptor(server, config, each, group, turned_away) for each in sockets]  # type: ignore[misc]
         try:
             yield
         finally:
@@ -358,7 +358,7 @@ async def serve(
             await asyncio.shield(server.shutdown(list(sockets)))
 
 
-def _intake(
+def _make_acceptor(
     server: Server, config: Config, listener: socket.socket, group: asyncio.TaskGroup, turned_away: int
 ) -> ConnectionAcceptor:
     state = server.server_state

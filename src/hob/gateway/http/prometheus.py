@@ -24,7 +24,7 @@ class Metric:
     samples: Sequence[tuple[Mapping[str, str], float]]
 
 
-def figure(name: str, doc: str, value: float) -> Metric:
+def gauge(name: str, doc: str, value: float) -> Metric:
     """Return a gauge with one sample."""
     return Metric(name, "gauge", doc, (({}, value),))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
-_MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
+_TEMPORARY = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 """Conditions that may pass: another program has the port, or the network is not up yet."""
 
 
@@ -17,22 +17,22 @@ def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.sock
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, proto)
     except OSError as error:
-        raise _kind(error)(f"gateway.host {host!r}: {error.strerror}") from error
+        raise _error_class(error)(f"gateway.host {host!r}: {error.strerror}") from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(512)
     except OSError as error:
         listener.close()
-        raise _kind(error)(
+        raise _error_class(error)(
             f"cannot listen on {host}:{port}: {error.strerror}; choose another with `hob config set {setting} N`"
         ) from error
     listener.setblocking(False)
     return listener
 
 
-def _kind(error: OSError) -> type[NotConfigured]:
-    return NotReady if error.errno in _MAY_PASS else NotConfigured
+def _error_class(error: OSError) -> type[NotConfigured]:
+    return NotReady if error.errno in _TEMPORARY else NotConfigured
 
 
 def bind_unix(path: Path) -> socket.socket:
@@ -45,7 +45,7 @@ def bind_unix(path: Path) -> socket.socket:
     # bound under another name, made private, then renamed, so that it is never open to others
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)
-    listener.bind(_short(fresh))
+    listener.bind(_checked_path(fresh))
     fresh.chmod(0o600)
     listener.listen(128)
     fresh.rename(path)
@@ -53,7 +53,7 @@ def bind_unix(path: Path) -> socket.socket:
     return listener
 
 
-def _short(path: Path) -> str:
+def _checked_path(path: Path) -> str:
     """Return the path if it fits a Unix socket's address (104 bytes on macOS, 108 on Linux). Raises NotConfigured."""
     text = str(path)
     if len(text.encode()) < 100:

@@ -15,12 +15,12 @@ def _package() -> ModuleType:
         raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
     package, load = module_from_spec(spec), spec.loader.exec_module
 
-    def whole(name: str) -> Any:
+    def load_whole(name: str) -> Any:
         del package.__getattr__
         load(package)
         return getattr(package, name)
 
-    package.__getattr__ = whole  # type: ignore[method-assign]
+    package.__getattr__ = load_whole  # type: ignore[method-assign]
     return package
 
 

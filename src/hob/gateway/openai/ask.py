@@ -20,8 +20,8 @@ from hob.core.tools import ToolCall
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
-from hob.gateway.chat.inbound import ChatRequest, alone, inbound_of
-from hob.gateway.chat.outcome import OpenQuestion, pick_up, watch
+from hob.gateway.chat.inbound import ChatRequest, in_own_session, inbound_of
+from hob.gateway.chat.outcome import OpenQuestion, mark_fetched, watch
 from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal, failure_of
@@ -120,7 +120,7 @@ async def ask(
     chosen = ChatRequest(letter.text, session, None if model == OWN_MODEL else model)
     inbound = inbound_of(chosen, None, api.clock, caller, tuple(files))
     quoted = (*letter.quoted, *form_note(terms))
-    inbound = replace(inbound if session else alone(caller, inbound), quoted=quoted, terms=terms)
+    inbound = replace(inbound if session else in_own_session(caller, inbound), quoted=quoted, terms=terms)
     accepted = await _accept(api, caller, inbound, attempt, call)
     return ChatRun(accepted, model, bool(session) or attempt.key is not None)
 
@@ -203,7 +203,7 @@ async def part(api: Api, run: ChatRun, *, delivered: bool) -> None:
     """After the client has gone: record that the answer was delivered, or cancel work that no client can fetch."""
     id = run.accepted.id
     if delivered:
-        await pick_up(api, id)
+        await mark_fetched(api, id)
     elif not run.returns:
         await _give_up(api, run.accepted)
 

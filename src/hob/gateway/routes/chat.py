@@ -12,7 +12,7 @@ from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.visitors import SocketOwner
 from hob.gateway.chat.inbound import ChatRequest, ClientEvent
-from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
+from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, mark_fetched, outcome
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import field
@@ -45,7 +45,7 @@ async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Re
     accepted = await accept(api, inbound)
     fresh = accepted.queued and not inbound.attachments  # nothing was awaited since it was accepted
     view = await outcome(api, accepted, wait, fresh=fresh)
-    return _deprecated(call, view) if call.request.query_params else _told(api, view)
+    return _respond_deprecated(call, view) if call.request.query_params else _respond(api, view)
 
 
 async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Response:
@@ -62,24 +62,24 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
     wait = min(api.settings.wait_seconds, call.payload.wait)
-    return _told(api, await outcome(api, await find_accepted(api, id), wait, known=True))
+    return _respond(api, await outcome(api, await find_accepted(api, id), wait, known=True))
 
 
-def _deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
+def _respond_deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
     """Return the answer to a message in the URL: plain text, as such clients expect, unless they ask for JSON."""
-    told: Response = _told(call.api, view)
+    told: Response = _respond(call.api, view)
     if told.status_code == 200 and view["reply"] is not None and not call.wants(JSON):
         told = Response(view["reply"], media_type="text/plain", background=told.background)
     told.headers.update(DEPRECATED)
     return told
 
 
-def _told(api: Api, view: ChatAnswer) -> JsonResponse[ChatAnswer]:
+def _respond(api: Api, view: ChatAnswer) -> JsonResponse[ChatAnswer]:
     """Return the view; an outcome counts as fetched once it was sent."""
     status, id = chat_status(view), InboundId(view["id"])
     if status == 202:  # it may end before this is sent, unseen
         return json_response(view, status, {"location": f"/chat/{id}"})
-    return json_response(view, status, after=BackgroundTask(pick_up, api, id))
+    return json_response(view, status, after=BackgroundTask(mark_fetched, api, id))
 
 
 async def _event_stream(events: AsyncIterator[ClientEvent]) -> AsyncIterator[bytes]:

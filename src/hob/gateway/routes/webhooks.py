@@ -36,7 +36,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
     sent it. A wrong signature gets the same answer as an unknown webhook.
     """
     api, receiver, name = call.api, call.api.port(WebhookReceiver), str(call.request.path_params["name"])
-    id = _proven(call, name)
+    id = _authenticate(call, name)
     delivery = receiver.read(name, id, call.request.headers, call.payload)
     if await _is_own(call, delivery):
         log.warning("webhook %s: this came from Hob itself and is left alone", name)
@@ -53,7 +53,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
     return json_response({"id": accepted.id, "state": "accepted"}, 202)
 
 
-def _proven(call: EndpointCall[bytes], name: str) -> str:
+def _authenticate(call: EndpointCall[bytes], name: str) -> str:
     """Return the id that the signature covers, if any. Raises HttpRefusal, the same whatever is wrong."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     receiver = call.api.port(WebhookReceiver)

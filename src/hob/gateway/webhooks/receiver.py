@@ -49,11 +49,11 @@ def _read_form(body: bytes) -> dict[str, Any]:
         raise InvalidRequest(f"the body is no form: {error}") from error
     fields: dict[str, Any] = {}
     for name, value in pairs:
-        fields[name] = [*_listed(fields[name]), value] if name in fields else value
+        fields[name] = [*_as_list(fields[name]), value] if name in fields else value
     return fields
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
@@ -102,7 +102,7 @@ class WebhookReceiver:
         """Return the id that the signature covers, if any. Raises SignatureInvalid, in the same time for unknown
         webhooks.
         """
-        settings = self.webhooks.get(name) or _nobody()
+        settings = self.webhooks.get(name) or _unknown_webhook()
         tolerance, header = settings.tolerance_seconds, settings.header
         try:
             if problem := settings.problem():
@@ -137,7 +137,7 @@ class WebhookReceiver:
 
 
 @cache
-def _nobody() -> WebhookSettings:
+def _unknown_webhook() -> WebhookSettings:
     """A webhook with a random secret, standing for unknown names."""
     return WebhookSettings(Secret.of(os.urandom(32).hex()))
 

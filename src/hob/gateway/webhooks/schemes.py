@@ -76,11 +76,11 @@ def verify(
     match scheme:
         case Scheme.TOKEN:
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
-            _compare([proof.strip()], (_hidden(each) for each in secrets), _hidden)
+            _compare([proof.strip()], (_hashed(each) for each in secrets), _hashed)
             # the id is as good as the rest, since the token's holder controls all of it
             return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MAX_ID]
         case Scheme.STANDARD:
-            id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)
+            id, at = headers.get(ID, ""), _signed_time(headers.get(TIMESTAMP, ""), now, tolerance)
             if not (0 < len(id) <= _MAX_ID):
                 raise SignatureInvalid(f"the header {ID} is missing or too long")
             _compare(proof.split(), (sign(each, id, at, body) for each in secrets))
@@ -88,7 +88,7 @@ def verify(
         case Scheme.STRIPE:
             parts = [part.strip().partition("=")[::2] for part in proof.split(",")]
             stamp = next((value for key, value in parts if key == "t"), "")
-            signed = f"{_moment(stamp, now, tolerance)}.".encode() + body
+            signed = f"{_signed_time(stamp, now, tolerance)}.".encode() + body
             _compare([value for key, value in parts if key == "v1"], (_hex(each, signed) for each in secrets))
         case Scheme.HOB | Scheme.GITHUB:
             digest = proof.strip()[7:] if proof.strip().startswith("sha256=") else ""
@@ -96,7 +96,7 @@ def verify(
     return ""
 
 
-def _moment(text: str, now: float, tolerance: float) -> int:
+def _signed_time(text: str, now: float, tolerance: float) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 12 and str(int(text)) == text):
         raise SignatureInvalid("the time of signing is missing")
     at = int(text)
@@ -122,12 +122,12 @@ def _hex(secret: str, signed: bytes) -> str:
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
-def _hidden(token: str) -> str:
+def _hashed(token: str) -> str:
     """Return a hash, so that the token's length does not show."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def signed(scheme: Scheme, secret: str, id: str, now: int, body: bytes, header: str = "") -> dict[str, str]:
+def sign_headers(scheme: Scheme, secret: str, id: str, now: int, body: bytes, header: str = "") -> dict[str, str]:
     """Return the headers a sender sends with this body; `header` replaces the scheme's usual one."""
     name = header.lower() or HEADERS[scheme]
     match scheme:

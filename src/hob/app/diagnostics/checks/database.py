@@ -31,7 +31,7 @@ def _undecided(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     advice = translatable("{hint} To begin with an empty one, move {kept} elsewhere", hint=hint, kept=kept)
     if damaged:
         title = "the database was damaged, and Hob waits for your decision"
-        yield critical(title, advice, str(damaged[-1]), _salvaging(diagnostics, damaged[-1]))
+        yield critical(title, advice, str(damaged[-1]), _salvage_fix(diagnostics, damaged[-1]))
     elif used:
         yield critical("the database is gone, although this home has been used", advice, str(home / NAME))
 
@@ -54,11 +54,11 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             str(diagnostics.examination).removesuffix("; see `hob restore`."),  # the hint says more
             translatable("{hint} Keep a copy of the file first", hint=backup_hint(diagnostics.home, damaged=True)),
             str(file),
-            _salvaging(diagnostics, file),
+            _salvage_fix(diagnostics, file),
         )
 
 
-def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Fix | None:
+def _salvage_fix(diagnostics: DiagnosticContext, damaged: Path) -> Fix | None:
     """Return a fix that salvages what can be read, if there is no backup."""
     if newest_backup(diagnostics.home) is not None:
         return None

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import hob
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
-from hob.app.diagnostics.server_clock import date_of
-from hob.app.service.steps import ask
+from hob.app.diagnostics.server_clock import server_time
+from hob.app.service.steps import run_program
 from hob.core.errors import ModelError, NotConfigured
 from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
@@ -90,14 +90,14 @@ def _clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             "set the clock: servers' certificates look invalid, and waits come out wrong",
         )
     if diagnostics.find_program("timedatectl"):
-        said = ask(diagnostics.environ, "timedatectl", "show", "--property=NTPSynchronized", "--value")
+        said = run_program(diagnostics.environ, "timedatectl", "show", "--property=NTPSynchronized", "--value")
         if said.status == 0 and said.out.strip() == "no":
             yield info("the clock is not set by the network", "`timedatectl set-ntp true`, unless the clock is right")
 
 
 def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
-    there = date_of(_usual_server(diagnostics))
+    there = server_time(_usual_server(diagnostics))
     if there is None:
         raise CheckSkipped("no time server answered")
     wrong = diagnostics.now - there
@@ -126,7 +126,7 @@ def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[GatewaySettings]
     if diagnostics.owner is not None and diagnostics.owner.daemon:
         address = urlsplit(str((diagnostics.daemon or {}).get("address") or ""))
-        if address.hostname and address.port and not _answers(address.hostname, address.port):
+        if address.hostname and address.port and not _is_listening(address.hostname, address.port):
             yield warn("Hob runs and does not listen there", "start it again: `hob service restart`", address.netloc)
         return
     if settings.port <= 0:
@@ -143,7 +143,7 @@ def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
-def _answers(host: str, port: int) -> bool:
+def _is_listening(host: str, port: int) -> bool:
     place = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
     try:
         with socket.create_connection((place, port), timeout=2):
@@ -186,7 +186,7 @@ def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         except metadata.PackageNotFoundError:
             yield critical("a library is not installed", "install Hob again: `hob upgrade` says how", name)
             continue
-        if _numbers(there) < _numbers(minimum):
+        if _version_numbers(there) < _version_numbers(minimum):
             yield critical(
                 translatable("version {there} is older than {minimum}", there=there, minimum=minimum),
                 "install Hob again: `hob upgrade` says how",
@@ -194,7 +194,7 @@ def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
 
 

@@ -37,7 +37,7 @@ def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    for setting, name in _chosen(diagnostics.config[ModelSettings]):
+    for setting, name in _configured_names(diagnostics.config[ModelSettings]):
         try:
             diagnostics.choice.resolve(name)
         except ModelError as error:
@@ -52,7 +52,7 @@ MEDIA = ("embedding", "reranking", "transcription", "speech", "vision", "image_g
 """The settings of `[model]` that name models for anything but answers."""
 
 
-def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
+def _configured_names(settings: ModelSettings) -> Iterator[tuple[str, str]]:
     """Yield every model name in the settings except the default model's."""
     yield from (("model.fallbacks", name) for name in settings.fallbacks)
     yield from ((f"model.tasks.{task}", name) for task, name in settings.tasks.items())
@@ -62,7 +62,7 @@ def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
 
 
 def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    _, used = _used(diagnostics)
+    _, used = _used_models(diagnostics)
     for id in dict.fromkeys(ref.provider for ref in used):
         connected = diagnostics.choice.connect(id)
         if connected.provider.wire in CLI_WIRES:
@@ -77,7 +77,7 @@ def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
-    usual, used = _used(diagnostics)
+    usual, used = _used_models(diagnostics)
     told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used} - {*LOCAL_PROVIDERS}))
     for provider, listing in told.items():
         matters = critical if usual is not None and usual.provider == provider else warn
@@ -102,14 +102,14 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
                 )
 
 
-def _used(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelRef, ...]]:
+def _used_models(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelRef, ...]]:
     """Return the default model, and all models that may be used."""
     used: list[ModelRef] = []
     try:
         usual = diagnostics.choice.default()
     except ModelError:
         usual = None
-    for _, name in _chosen(diagnostics.config[ModelSettings]):
+    for _, name in _configured_names(diagnostics.config[ModelSettings]):
         try:
             used.append(diagnostics.choice.resolve(name))
         except ModelError:  # reported by a check of its own

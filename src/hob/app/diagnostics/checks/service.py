@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 _AGAIN = translatable("`hob service install` repairs it")
 
 
-def _need_service(diagnostics: DiagnosticContext) -> None:
+def _require_service(diagnostics: DiagnosticContext) -> None:
     if not diagnostics.service_manager.file.exists():
         raise CheckSkipped("no service is installed")
     if diagnostics.service_manager.home() != str(diagnostics.home):
@@ -31,20 +31,20 @@ def _other_home(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _program(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    _need_service(diagnostics)
+    _require_service(diagnostics)
     if not Path(diagnostics.service_manager.program() or "/").is_file():
         yield critical("the service starts a program that is gone", _AGAIN, diagnostics.service_manager.program())
 
 
 def _differs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    _need_service(diagnostics)
+    _require_service(diagnostics)
     plan = make_plan(diagnostics.home, diagnostics.environ, diagnostics.config[BusSettings].drain_seconds)
     if not diagnostics.service_manager.is_current(plan):
         yield info("this Hob would write the service otherwise", _AGAIN, str(diagnostics.service_manager.file))
 
 
 def _down(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    _need_service(diagnostics)
+    _require_service(diagnostics)
     if obstacle := diagnostics.service_manager.obstacle():
         raise CheckSkipped(obstacle)
     state = diagnostics.service_manager.state()

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from hob.app.daemon.preflight import command_problem, start_objection
+from hob.app.daemon.preflight import command_problem, start_problem
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.channels.webhooks.settings import WebhooksOut
@@ -60,7 +60,7 @@ def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _start(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    objection = start_objection(diagnostics.config)
+    objection = start_problem(diagnostics.config)
     if objection is not None:
         yield critical(str(objection), "Hob does not start until it is fixed; see `hob config check`")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import Assistant, Contents, SkippedItem, SourceFile, SourceFolder
-from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_folder, take_workspace
+from hob.app.imports.folders import WorkspaceLayout, find_named_folder, read_config, take_folder, take_workspace
 from hob.app.imports.openclaw.sessions import conversations_of
 from hob.app.imports.openclaw.settings import read_settings
 from hob.app.imports.source_files import Object, Unreadable, inner, object_at
@@ -109,9 +109,9 @@ def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[
     if _is_workspace(root):
         return root, []
     own, settings = _default_agent(config)
-    left = _further(root, config, own)
+    left = _other_workspaces(root, config, own)
     written = settings.get("workspace") or object_at(config, "agents", "defaults").get("workspace")
-    if (found := named_folder(written or inner(config, "agent", "workspace"))) is not None:
+    if (found := find_named_folder(written or inner(config, "agent", "workspace"))) is not None:
         if source.owners or found.is_relative_to(root):
             return found, left
         if not (root / "workspace").is_dir():
@@ -122,7 +122,7 @@ def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[
     return None, [*left, SkippedItem("the workspace", "there is none in this folder")]
 
 
-def _further(root: Path, config: Object, own: str) -> list[SkippedItem]:
+def _other_workspaces(root: Path, config: Object, own: str) -> list[SkippedItem]:
     """Return other agents' workspaces as skipped: the configured ones, else the folders `workspace-AGENT`."""
     others = {id: each.get("workspace") for id, each in _agents(config) if id != own}
     usual = {path.name.partition("-")[2]: path for path in sorted(root.glob("workspace-*")) if path.is_dir()}

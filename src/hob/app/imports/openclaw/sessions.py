@@ -73,10 +73,10 @@ def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], li
             left.append(SkippedItem(str(folder), "it is no agent's folder"))
             continue
         rows = _index(folder / "sessions" / "sessions.json", source.root, left)
-        found += _of_files(folder, source, rows, left)
+        found += _file_conversations(folder, source, rows, left)
         if (folder / "sessions" / "cold").exists():
             left.append(SkippedItem(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
-        found += _of_database(folder, source, left)
+        found += _database_conversations(folder, source, left)
     return found, left
 
 
@@ -96,7 +96,7 @@ def _index(path: Path, root: Path, left: list[SkippedItem]) -> Mapping[str, tupl
     return {str(row["sessionId"]): (key, row) for key, row in table.items() if inner(row, "sessionId")}
 
 
-def _of_files(
+def _file_conversations(
     folder: Path, source: SourceFolder, rows: Mapping[str, tuple[str, Object]], left: list[SkippedItem]
 ) -> Iterator[SourceConversation]:
     sessions = folder / "sessions"
@@ -122,7 +122,9 @@ def _of_files(
         )  # fmt: skip
 
 
-def _of_database(folder: Path, source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:
+def _database_conversations(
+    folder: Path, source: SourceFolder, left: list[SkippedItem]
+) -> Iterator[SourceConversation]:
     path = folder / DATABASE
     if not path.exists():
         return
