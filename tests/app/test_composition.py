@@ -112,7 +112,7 @@ async def said(app: App, text: str) -> str:
     return str(events[-1].data["reply"])
 
 
-async def test_feature_brings_tools_hooks_commands_jobs_and_status(tmp_path: Path) -> None:
+async def test_feature_contributes_tools_hooks_commands_jobs_and_status(tmp_path: Path) -> None:
     hook, started = Watching(), asyncio.Event()
     script = (calls(("load_tools", '{"names": ["weather"]}')), calls(("weather_now", "{}")), "It rains.")
     async with hob_with(tmp_path, [weather(hook, started)], *script) as app:
@@ -145,7 +145,7 @@ def writing(*sections: Profile) -> Subsystem:
     return Subsystem(name="profile", open=lazy_open(Contribution(prompt_sections=sections)))
 
 
-async def test_feature_writes_a_stable_part_of_the_prompt_and_one_of_each_turn(tmp_path: Path) -> None:
+async def test_feature_contributes_stable_and_volatile_prompt_sections(tmp_path: Path) -> None:
     stable, fresh = Profile("stable", cached=True), Profile("fresh", cached=False)
     model = ScriptedModel("one", "two", "three")
     async with hob_with(tmp_path, [writing(stable, fresh)], model) as app:
@@ -163,14 +163,14 @@ async def test_feature_writes_a_stable_part_of_the_prompt_and_one_of_each_turn(t
     assert ["fresh no. 1" in newest[0], "fresh no. 2" in newest[1]] == [True, True]
 
 
-async def test_group_of_tools_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:
+async def test_duplicate_tool_group_is_refused_by_name(tmp_path: Path) -> None:
     clashing = replace(weather(Watching(), asyncio.Event()), tools=(ToolGroup("files", "more", (NOW.spec,)),))
     with pytest.raises(NotConfigured, match="files"):
         async with hob_with(tmp_path, [clashing]):
             pass
 
 
-async def test_command_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:
+async def test_duplicate_command_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="weather brings /help"):
         async with hob_with(tmp_path, [Subsystem(name="weather", slash_commands=(answering("help"),))]):
             pass

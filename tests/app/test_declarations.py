@@ -31,14 +31,14 @@ def measured(before: str = "", after: str = "0") -> list[str]:
     return done.stdout.split()
 
 
-def test_reading_all_declarations_loads_no_library_and_nothing_that_is_opened() -> None:
+def test_reading_all_declarations_loads_no_library_or_implementation() -> None:
     code = "import sys, hob.app.subsystems; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert HEAVY.isdisjoint(done.stdout.split())
 
 
 @pytest.mark.slow
-def test_reading_all_declarations_takes_a_moment() -> None:
+def test_reading_all_declarations_is_fast() -> None:
     """Some 6 ms on a quick machine; the bound is for a slow one, where it took 15."""
     assert min(float(measured()[0]) for _ in range(10)) <= 0.040
 
@@ -48,7 +48,7 @@ def test_reading_all_declarations_takes_a_mebibyte_at_most() -> None:
     assert int(size) <= 1 << 20
 
 
-def test_features_have_names_of_their_own() -> None:
+def test_features_have_unique_names() -> None:
     names = [each.name for each in SUBSYSTEMS]
     assert len(set(names)) == len(names)
 

@@ -74,7 +74,7 @@ async def test_features_open_after_what_they_need_and_close_backwards(tmp_path: 
     assert made.noted[3:] == ["-letter", "-pen", "-mill"]
 
 
-async def test_feature_reaches_the_ports_that_it_declared_and_no_others(tmp_path: Path) -> None:
+async def test_feature_reaches_only_declared_ports(tmp_path: Path) -> None:
     made, ink = Features(), Ink()
 
     def begin(kernel: Kernel) -> None:
@@ -104,7 +104,7 @@ async def test_feature_reaches_the_ports_that_it_declared_and_no_others(tmp_path
         (lambda made: (made.make("a", after=("b",)), made.make("b", after=("a",))), "a needs b; b needs a"),
     ],
 )  # fmt: skip
-async def test_features_that_do_not_fit_together_are_refused_by_name(
+async def test_incompatible_features_are_refused_by_name(
     tmp_path: Path, features: Callable[[Features], tuple[Subsystem, ...]], told: str
 ) -> None:
     made = Features()
@@ -116,7 +116,7 @@ async def test_features_that_do_not_fit_together_are_refused_by_name(
     assert [name[1:] for name in made.noted if name.startswith("-")] == opened[::-1]
 
 
-async def test_order_after_a_feature_that_is_not_there_is_none(tmp_path: Path) -> None:
+async def test_order_after_a_missing_feature_is_ignored(tmp_path: Path) -> None:
     made = Features()
     async with a_kernel(tmp_path) as kernel, open_subsystems(kernel, (made.make("pen", after=("memory",)),)):
         assert made.noted == ["+pen"]

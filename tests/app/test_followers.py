@@ -96,7 +96,7 @@ async def test_follower_sees_everything_once_in_order_over_a_restart(tmp_path: P
             assert await second.until(1) == ["d"]
 
 
-async def test_follower_that_starts_now_sees_nothing_of_before(tmp_path: Path) -> None:
+async def test_follower_starting_now_sees_no_earlier_events(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened("before")])
         seen = Seen(store)
@@ -105,7 +105,7 @@ async def test_follower_that_starts_now_sees_nothing_of_before(tmp_path: Path) -
             assert await seen.until(1) == ["after"]
 
 
-async def test_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_path: Path) -> None:
+async def test_failing_event_is_quarantined_alone(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened(text) for text in ("a", "poison", "b")])
         seen = Seen(store, poison="poison")
@@ -116,7 +116,7 @@ async def test_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_path: 
         assert (found.follower, found.events, found.reason) == ("test", 1, "ValueError: I cannot take poison")
 
 
-async def test_follower_with_a_pause_takes_together_what_happens_in_quick_succession(tmp_path: Path) -> None:
+async def test_follower_with_a_pause_batches_quick_events(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store, asyncio.TaskGroup() as group:
         await store.timeline.add([happened("a")])
@@ -140,7 +140,7 @@ async def _run(job: FollowerJob) -> None:
     await job.job.run(NOBODY)
 
 
-async def test_effect_that_cannot_be_written_moves_no_cursor(tmp_path: Path) -> None:
+async def test_failed_effect_does_not_advance_the_cursor(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         place = await store.followers.begin("test", at_end=True)
 
@@ -202,7 +202,7 @@ async def test_follower_killed_at_any_moment_writes_each_effect_once(tmp_path: P
     assert place == places[-1]
 
 
-async def test_events_that_come_to_nothing_cost_no_commit(tmp_path: Path) -> None:
+async def test_events_without_effects_cost_no_commit(tmp_path: Path) -> None:
     given: asyncio.Queue[str] = asyncio.Queue()
 
     async def work(events: Batch) -> Effects | None:

@@ -54,7 +54,7 @@ async def for_ever(_: RunningServices) -> None:
     await asyncio.Event().wait()
 
 
-async def test_job_that_breaks_is_started_again_later_and_later() -> None:
+async def test_failing_job_is_restarted_with_growing_pauses() -> None:
     times: list[float] = []
     clock = ManualClock()
 
@@ -73,7 +73,7 @@ async def test_job_that_breaks_is_started_again_later_and_later() -> None:
         assert made.supervisor.view()[1]["state"] == "running"
 
 
-async def test_job_that_ran_for_long_begins_again_with_short_pauses() -> None:
+async def test_long_run_resets_the_pauses_of_a_job() -> None:
     starts = []
 
     async def run(_: RunningServices) -> None:
@@ -109,7 +109,7 @@ async def test_job_that_ends_stays_ended() -> None:
         assert made.view == {"name": "job0", "state": "ended", "restarts": 0, "problem": None}
 
 
-async def test_job_that_fails_while_it_is_ended_is_not_started_again() -> None:
+async def test_job_failing_during_cancellation_is_not_restarted() -> None:
     starts = 0
 
     async def run(_: RunningServices) -> None:

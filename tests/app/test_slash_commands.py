@@ -35,14 +35,14 @@ async def test_help_lists_every_command(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("text", ["approve:a_nope", "approve:zzz", "/approve zzz", "deny: zzz"])
-async def test_answer_to_no_question_is_told_so_and_not_sent_to_the_model(hob: Machine, text: str) -> None:
+async def test_answer_without_a_question_is_not_sent_to_the_model(hob: Machine, text: str) -> None:
     typed = text.replace(":", " ").split()[-1]
     assert f"no question {typed};" in await say(hob, text)
     assert "Say which question" in await say(hob, "/deny")
     assert hob.model.requests == []
 
 
-async def test_answers_come_in_german(tmp_path: Path) -> None:
+async def test_answers_are_available_in_german(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
         text = await say(hob, "/help")
         assert "ohne Modell beantwortet" in text
@@ -62,13 +62,13 @@ def test_text_that_only_looks_like_a_command_is_a_message(text: str) -> None:
     assert parse(text) is None
 
 
-def test_names_are_read_whatever_their_case_and_arguments_may_have_lines() -> None:
+def test_command_names_ignore_case_and_arguments_may_have_lines() -> None:
     assert parse("/NEW") == ("new", "")
     assert parse("/session title Tea and\nscones") == ("session", "title Tea and\nscones")
     assert parse("/compact\nundo") == ("compact", "undo")
 
 
-async def test_new_begins_afresh_and_keeps_what_was_said(hob: Machine) -> None:
+async def test_new_starts_over_and_keeps_the_history(hob: Machine) -> None:
     await say(hob, "I am Ada")
     await say(hob, "/new")
     await say(hob, "who am I?")
@@ -76,7 +76,7 @@ async def test_new_begins_afresh_and_keeps_what_was_said(hob: Machine) -> None:
     assert "I am Ada" in (await hob.tcp.get("/export")).text
 
 
-async def test_undo_takes_the_last_turn_back(hob: Machine) -> None:
+async def test_undo_removes_the_last_turn(hob: Machine) -> None:
     await say(hob, "I am Ada")
     await say(hob, "I like tea")
     assert "I like tea" in await say(hob, "/undo")
@@ -86,11 +86,11 @@ async def test_undo_takes_the_last_turn_back(hob: Machine) -> None:
     assert "I like tea" not in texts
 
 
-async def test_undo_with_nothing_said_says_so(hob: Machine) -> None:
+async def test_undo_without_a_turn_says_so(hob: Machine) -> None:
     assert await say(hob, "/undo") == "Nothing to undo."
 
 
-async def test_model_is_chosen_for_one_session_and_put_back(hob: Machine) -> None:
+async def test_model_is_chosen_per_session_and_reset(hob: Machine) -> None:
     await say(hob, "/model gpt-5")
     await say(hob, "hi")
     await say(hob, "hi", session="other")
@@ -116,7 +116,7 @@ async def test_named_sessions_are_switched_listed_titled_and_archived(hob: Machi
     assert "* api:tea" in await say(hob, "/session list")
 
 
-async def test_chat_of_an_archived_conversation_goes_on_where_it_began(hob: Machine) -> None:
+async def test_chat_of_an_archived_session_returns_to_its_first_session(hob: Machine) -> None:
     await say(hob, "about the garden")
     await say(hob, "/session switch tea")
     await say(hob, "about tea")
@@ -135,7 +135,7 @@ async def test_message_to_an_archived_conversation_restores_it(hob: Machine) -> 
     assert [each["session"] for each in (await hob.tcp.get("/sessions")).json()["sessions"]] == ["api:main"]
 
 
-async def test_conversation_that_never_was_cannot_be_archived(hob: Machine) -> None:
+async def test_unknown_conversation_cannot_be_archived(hob: Machine) -> None:
     assert "There is no conversation nope" in await say(hob, "/session archive nope")
     shown = await hob.tcp.get("/sessions/show", params={"session": "api:nope"})
     assert shown.status_code == 404
@@ -156,7 +156,7 @@ async def test_list_has_the_current_conversation_and_those_begun_by_name(hob: Ma
     assert "  api:garden" in listing
 
 
-async def test_owner_who_names_no_conversation_means_the_one_the_terminal_was_switched_to(hob: Machine) -> None:
+async def test_default_session_is_the_one_the_terminal_switched_to(hob: Machine) -> None:
     for text in ("about main", "/session switch w2", "about w2"):
         await hob.tcp.post("/chat", json={"message": text, "channel": "local", "wait": 20})
     assert (await hob.tcp.get("/sessions/show")).json()["session"] == "local:w2"
@@ -165,7 +165,7 @@ async def test_owner_who_names_no_conversation_means_the_one_the_terminal_was_sw
     assert prompt[0].json()["sections"] == prompt[1].json()["sections"]
 
 
-async def test_paused_session_keeps_what_comes_until_it_goes_on(hob: Machine) -> None:
+async def test_paused_session_holds_messages_until_resumed(hob: Machine) -> None:
     await say(hob, "/pause")
     kept = (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).json()
     assert kept["reply"] is None
@@ -186,7 +186,7 @@ async def test_cancel_ends_one_task_and_leaves_the_others(tmp_path: Path) -> Non
         await say(hob, "/stop")
 
 
-async def test_usage_says_unknown_where_the_price_is_unknown(tmp_path: Path) -> None:
+async def test_usage_reports_unknown_prices(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_MODEL_PRICES="{ scripted = { input = 1.0 } }") as hob:
         await say(hob, "hi")
         text = await say(hob, "/usage")
@@ -194,7 +194,7 @@ async def test_usage_says_unknown_where_the_price_is_unknown(tmp_path: Path) -> 
         assert all(f"  {scope}: " in text for scope in ("api:main", "24 h", "30 d", "scripted"))
 
 
-async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> None:
+async def test_usage_reports_dollars_for_known_prices(tmp_path: Path) -> None:
     prices = "{ scripted = { input = 1000000.0, output = 0.0 } }"
     async with machine(tmp_path, HOB_MODEL_PRICES=prices) as hob:
         await say(hob, "hi")
@@ -203,7 +203,7 @@ async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> N
         assert "$0.0000" not in text
 
 
-async def test_usage_tells_the_share_that_came_from_the_cache(tmp_path: Path) -> None:
+async def test_usage_reports_the_cached_share(tmp_path: Path) -> None:
     replies = [ModelReply("Yes.", usage=Usage(400, 10, cached)) for cached in (300, 100)]
     async with machine(tmp_path, *replies) as hob:
         await say(hob, "hi")
@@ -211,7 +211,7 @@ async def test_usage_tells_the_share_that_came_from_the_cache(tmp_path: Path) ->
         assert "800 tokens in (400 cached, 50%), 20 out" in await say(hob, "/usage")
 
 
-async def test_usage_tells_what_is_left_of_each_limit(tmp_path: Path) -> None:
+async def test_usage_reports_what_is_left_of_each_limit(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_SPENDING_DAILY="2", HOB_SPENDING_PER_SESSION="5") as hob:
         await say(hob, "hi")
         text = await say(hob, "/usage")
@@ -226,12 +226,12 @@ async def test_queue_mode_is_chosen_by_session(hob: Machine) -> None:
     await say(hob, "/queue default")
 
 
-async def test_compaction_that_cannot_be_says_why(hob: Machine) -> None:
+async def test_impossible_compaction_says_why(hob: Machine) -> None:
     assert "nothing is old enough" in await say(hob, "/compact")
     assert await say(hob, "/compact undo") == "No summary to undo."
 
 
-async def test_context_tells_bytes_and_tokens_by_section(hob: Machine) -> None:
+async def test_context_reports_bytes_and_tokens_by_section(hob: Machine) -> None:
     text = await say(hob, "/context")
     assert "identity" in text
     assert "(cached)" in text

@@ -31,7 +31,7 @@ def test_client_of_the_commands_is_light() -> None:
     assert loaded("import hob.app.daemon.unix_http").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
 
 
-def test_turn_loads_no_http_and_no_database() -> None:
+def test_turn_loads_neither_http_nor_database() -> None:
     assert loaded("import hob.agent.turn.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
 
 
@@ -39,7 +39,7 @@ def test_overview_of_commands_loads_no_command_line_library() -> None:
     assert loaded("from hob.cli.table import run; run(['--help'])").isdisjoint(HEAVY)
 
 
-def test_overview_of_commands_loads_none_of_what_commands_are_made_of() -> None:
+def test_overview_of_commands_loads_no_command() -> None:
     found = loaded("from hob.cli.table import run; run(['--help'])")
     assert found.isdisjoint({"dataclasses", "inspect", "json", "logging", "gettext", "hob.core.errors"})
 
@@ -73,7 +73,7 @@ def test_lonely_one_shot_loads_no_http_server() -> None:
     assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.http.asgi"})
 
 
-def test_lonely_one_shot_loads_nothing_of_what_few_questions_need() -> None:
+def test_lonely_one_shot_loads_nothing_rarely_needed() -> None:
     found = loaded("import hob.app.daemon.one_shot, hob.app.tools.lazy_runtime")
     rare = {
         "gettext",
@@ -92,13 +92,13 @@ def test_lonely_one_shot_loads_nothing_of_what_few_questions_need() -> None:
     assert found.isdisjoint(rare)
 
 
-def test_daemon_loads_what_judges_calls_with_the_first_of_them() -> None:
+def test_daemon_loads_the_guard_with_the_first_judged_call() -> None:
     found = loaded("import hob.app.daemon.daemon, hob.app.tools.lazy_runtime")
     assert found.isdisjoint({"decimal", "hob.guard.policy.call_analysis", "hob.guard.shell.tree"})
     assert found.isdisjoint({"hob.tools.sandbox.sandbox_environment", "hob.guard.screening.scanner.scanner", "difflib"})
 
 
-def test_daemon_loads_the_routes_of_features_and_what_answers_them_when_somebody_asks() -> None:
+def test_daemon_loads_feature_routes_with_the_first_request() -> None:
     opening = "hob.app.memory.opening, hob.app.repositories.opening, hob.app.mcp.opening"
     found = loaded(f"import hob.app.daemon.daemon, {opening}")
     assert {"hob.gateway.lazy_ports", "hob.gateway.routes.table", "hob.tools.mcp.servers"} <= found
@@ -106,7 +106,7 @@ def test_daemon_loads_the_routes_of_features_and_what_answers_them_when_somebody
     assert found.isdisjoint({"hob.gateway.openai.table", "hob.gateway.routes.memory", *answering})
 
 
-def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None:
+def test_listener_without_a_websocket_loads_no_websocket_library() -> None:
     found = loaded(
         "import asyncio\nfrom hob.gateway.http.asgi import build_api\nfrom hob.gateway.http.listener import serve\n"
         "async def listen():\n    async with serve(build_api, [], grace=1): pass\nasyncio.run(listen())"
@@ -116,11 +116,11 @@ def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None
     assert found.isdisjoint({"uvicorn.main", "click", "multiprocessing", "gettext"})
 
 
-def test_who_wants_all_of_uvicorn_beside_the_listener_has_it() -> None:
+def test_full_uvicorn_package_is_available_beside_the_listener() -> None:
     assert "uvicorn.main" in loaded("import hob.gateway.http.listener, uvicorn\nassert uvicorn.run and uvicorn.Server")
 
 
-def test_client_of_a_running_daemon_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
+def test_client_of_a_running_daemon_loads_no_settings(tmp_path: Path) -> None:
     (tmp_path / "hob.sock").touch()
     code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "
     found = loaded(f"{code}from hob.cli.onboarding.first_run import lead_in; lead_in()")
@@ -139,5 +139,5 @@ def test_client_of_a_running_daemon_loads_no_settings_to_see_that_it_is_set_up(t
         "app.daemon.embedded_daemon",
     ],
 )
-def test_prompt_library_is_loaded_by_the_chat_at_a_terminal_alone(module: str) -> None:
+def test_only_the_terminal_chat_loads_the_prompt_library(module: str) -> None:
     assert loaded(f"import hob.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})

@@ -8,7 +8,7 @@ import pytest
 from .sources import ROOT
 
 
-def test_names_that_are_data_are_those_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_names_match_the_committed_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "docs")  # as when it is run as a program
     now = runpy.run_path(str(ROOT / "docs" / "names.py"))["names"]().splitlines()
     committed = (ROOT / "names.lock").read_text("utf-8").splitlines()

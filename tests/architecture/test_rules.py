@@ -30,7 +30,7 @@ EDGES = ("tools/web/", "tools/mcp/", "memory/er1/", "memory/knowledge/", "memory
 HTTP = {"httpx2", "starlette", "uvicorn", "httptools"}
 
 
-def test_sql_is_in_the_store_alone() -> None:
+def test_sql_is_in_the_store_only() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()
@@ -41,7 +41,7 @@ def test_sql_is_in_the_store_alone() -> None:
     assert found == []
 
 
-def test_environment_is_read_in_config_alone() -> None:
+def test_environment_is_read_in_config_only() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()
@@ -55,7 +55,7 @@ def test_environment_is_read_in_config_alone() -> None:
     assert found == []
 
 
-def test_everything_is_caught_at_the_walls_alone() -> None:
+def test_broad_excepts_are_at_the_walls_only() -> None:
     broad = {
         source.name
         for source in sources()
@@ -74,7 +74,7 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
     return not reraises and any(isinstance(name, ast.Name) and name.id in broad for name in named)
 
 
-def test_no_task_is_without_an_owner() -> None:
+def test_every_task_has_a_task_group() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()
@@ -122,12 +122,12 @@ def test_nothing_is_imported_for_type_checkers_only() -> None:
     assert found == []
 
 
-def test_no_module_is_a_drawer() -> None:
+def test_no_module_has_a_catch_all_name() -> None:
     drawers = {"utils", "util", "helpers", "common", "manager", "managers", "misc", "types", "base"}
     assert [source.name for source in sources() if source.path.stem in drawers] == []
 
 
-def test_folders_of_tests_are_those_of_the_source_and_none_is_flat() -> None:
+def test_test_folders_mirror_the_source() -> None:
     scenarios = {"guard/attacks", "guard/daily", "guard/roles"}
     tests = ROOT / "tests"
     for folder in {file.parent for file in tests.rglob("test_*.py") if "node_modules" not in file.parts}:
@@ -154,7 +154,7 @@ def test_one_name_is_given_to_one_class() -> None:
     assert {name for name, classes in named.items() if classes > 1} == shared
 
 
-def test_every_public_thing_says_what_it_promises() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     assert [name for source in sources() for name in _without_promise(source)] == []
 
 
@@ -173,7 +173,7 @@ def test_ports_stay_small() -> None:
     assert lines <= 500
 
 
-def test_functions_can_be_read_at_once() -> None:
+def test_functions_have_at_most_sixty_lines() -> None:
     long = [
         f"{source.name}: {function.name} has {length} lines"
         for source in sources()
@@ -183,7 +183,7 @@ def test_functions_can_be_read_at_once() -> None:
     assert long == []
 
 
-def test_no_module_makes_up_its_names_when_they_are_asked_for() -> None:
+def test_no_module_defines_getattr() -> None:
     found = [
         source.name
         for source in sources()
@@ -193,7 +193,7 @@ def test_no_module_makes_up_its_names_when_they_are_asked_for() -> None:
     assert found == []
 
 
-def test_no_module_of_hob_is_named_in_a_string_to_load_it() -> None:
+def test_no_module_is_loaded_by_a_name_in_a_string() -> None:
     """Neither type checkers nor the contracts between layers see such an import; a `Lazy` holds one they see."""
     found = [
         f"{source.name}:{node.lineno}"

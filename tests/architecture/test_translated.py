@@ -51,7 +51,7 @@ def untranslated(tree: ast.AST) -> Iterator[ast.Constant]:
                 yield node
 
 
-def test_everything_that_commands_say_is_translatable() -> None:
+def test_command_output_is_translatable() -> None:
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}: {node.value!r}"
         for path in sorted((SOURCE / "cli").rglob("*.py"))
@@ -90,7 +90,7 @@ def test_slash_commands_of_features_are_translatable() -> None:
     assert [each.name for each in SLASH_COMMANDS if each.text not in MESSAGES] == []
 
 
-def test_translations_stand_in_the_catalogues_alone() -> None:
+def test_translations_are_in_the_catalogues_only() -> None:
     """Two tables of sentences by language stood beside them, which a third language would have missed."""
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"

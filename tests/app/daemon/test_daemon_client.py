@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [["status"], ["export", "--all"]], ids=lambda words: words[0])
-def test_home_owned_for_a_moment_is_waited_for(
+def test_command_waits_for_a_home_owned_only_briefly(
     home: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with own(home, "ask"):
@@ -96,7 +96,7 @@ def daemon(home: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("end", [b"", b'10\r\n{"items": 20', b"0\r\n\r\n"], ids=["lost", "in a line", "ended"])
-def test_work_that_is_cut_off_is_said_to_be(
+def test_interrupted_work_is_reported(
     home: Path, tmp_path: Path, end: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home.mkdir()

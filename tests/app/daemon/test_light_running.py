@@ -46,7 +46,7 @@ async def test_first_request_for_hi_is_small(tmp_path: Path) -> None:
         assert len(server.chats[0].body) <= 6_400  # 12 tools are two thirds of it
 
 
-async def test_request_begins_with_what_the_one_before_was(tmp_path: Path) -> None:
+async def test_request_starts_with_the_previous_one(tmp_path: Path) -> None:
     async with ModelServer() as server, running(tmp_path, server) as app:
         for number in range(30):
             await say(app, f"What shall I cook on the {number}th of May, with eggs, leeks and half a loaf of bread?")

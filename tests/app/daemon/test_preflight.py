@@ -18,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_guessable_token_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "gateway.auth_token", "short"]) == 2
     assert "shorter than 16 characters" in capsys.readouterr().err
     assert not (home / "config.toml").exists()
@@ -35,7 +35,7 @@ def test_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.Capture
         ("[admission]\npassphrase = 'ab'", "passphrase"),
     ],
 )
-def test_check_says_what_the_start_would(
+def test_config_check_reports_what_the_start_would(
     home: Path, text: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "short").write_text("short")
@@ -49,7 +49,7 @@ def test_check_says_what_the_start_would(
     assert complaint in " ".join(capsys.readouterr().out.split())
 
 
-def test_half_configured_feature_is_reported_when_it_is_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_half_configured_feature_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "gateway.tls_key", str(PEM)]) == 0
     assert "Hob does not start like this" in capsys.readouterr().err
     assert run(["config", "set", "gateway.tls_cert", str(PEM)]) == 0
@@ -57,7 +57,7 @@ def test_half_configured_feature_is_reported_when_it_is_set(capsys: pytest.Captu
     assert run(["config", "check"]) == 0
 
 
-def test_token_that_was_measured_is_still_told_to_anyone_who_masks_it(home: Path) -> None:
+def test_validated_token_is_still_masked(home: Path) -> None:
     (home / "config.toml").write_text("[gateway]\nauth_token = 'long-enough-to-be-one'")
     token = load_config(SECTIONS, home=home, environ={})[GatewaySettings].auth_token
     told: list[str] = []
@@ -122,7 +122,7 @@ def test_config_check_and_doctor_name_a_folder_that_commands_cannot_be_given(
     assert key in said
 
 
-def test_config_refuses_tools_by_agent_which_never_matched(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_refuses_tools_per_agent(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config.toml").write_text("[policy.agents.main]\ndeny = ['exec']\n")
     assert run(["config", "check"]) == 2
     assert "policy.agents" in capsys.readouterr().err

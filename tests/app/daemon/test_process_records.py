@@ -36,7 +36,7 @@ async def _gone(pid: int) -> bool:
     return True
 
 
-async def test_process_that_outlived_its_hob_is_ended_with_all_below_it(tmp_path: Path) -> None:
+async def test_process_tree_of_a_killed_hob_is_ended(tmp_path: Path) -> None:
     process, below = await _tree()
     folder = tmp_path / "cache" / "run-1"
     folder.mkdir(parents=True)
@@ -48,7 +48,7 @@ async def test_process_that_outlived_its_hob_is_ended_with_all_below_it(tmp_path
     assert not list((tmp_path / "run").iterdir())
 
 
-async def test_process_of_the_same_number_that_began_at_another_time_is_left_alone(tmp_path: Path) -> None:
+async def test_process_with_a_reused_pid_is_left_alone(tmp_path: Path) -> None:
     process, below = await _tree()
     records = RunningProcesses(tmp_path)
     records.add(process.pid)
@@ -65,7 +65,7 @@ async def test_process_of_the_same_number_that_began_at_another_time_is_left_alo
         await process.wait()
 
 
-def test_record_that_is_damaged_or_names_a_folder_elsewhere_harms_nothing(tmp_path: Path) -> None:
+def test_damaged_or_foreign_record_is_harmless(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     (home / "run").mkdir(parents=True)
     elsewhere.mkdir()

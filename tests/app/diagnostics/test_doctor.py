@@ -107,11 +107,11 @@ def broken(home: Path, sql: str) -> None:
     connection.close()
 
 
-def test_healthy_home_has_nothing_to_be_told_of_but_that_hob_is_not_running(home: Path) -> None:
+def test_healthy_home_only_reports_that_hob_is_not_running(home: Path) -> None:
     assert {each.id for each in looked_at(home).findings} <= {"daemon.stopped", "sandbox.backend", "clock.wrong"}
 
 
-def test_looking_changes_nothing(home: Path) -> None:
+def test_doctor_changes_nothing(home: Path) -> None:
     before = state_of(home.parent)
     looked_at(home)
     assert state_of(home.parent) == before
@@ -133,7 +133,7 @@ def test_doctor_reads_the_log_of_a_crashed_database_and_changes_nothing(home: Pa
     assert state_of(copy) == before
 
 
-def test_missing_home_is_said_and_not_made(tmp_path: Path) -> None:
+def test_missing_home_is_reported_and_not_created(tmp_path: Path) -> None:
     home = tmp_path / "none"
     assert one(home, "home.missing").severity is Severity.INFO
     assert "there is no home yet" in dict(looked_at(home).skipped).values()
@@ -146,7 +146,7 @@ def test_home_that_is_a_file_is_critical(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["backups", "hob.lock"])
-def test_part_of_the_home_that_is_something_else_is_critical(home: Path, name: str) -> None:
+def test_file_in_place_of_a_home_folder_is_critical(home: Path, name: str) -> None:
     if (home / name).is_dir():
         (home / name).rmdir()
         (home / name).touch()
@@ -164,7 +164,7 @@ def test_path_too_long_for_a_socket_is_critical(tmp_path: Path) -> None:
 # Settings
 
 
-def test_wrong_settings_are_told_with_their_place_and_the_rest_is_looked_at(home: Path) -> None:
+def test_invalid_settings_are_reported_with_their_place_and_other_checks_run(home: Path) -> None:
     set_up(home, "[gateway]\nprot = 1\n")
     told = one(home, "settings.invalid")
     assert told.severity is Severity.CRITICAL
@@ -175,24 +175,24 @@ def test_wrong_settings_are_told_with_their_place_and_the_rest_is_looked_at(home
     assert found(home, "database.unreadable")
 
 
-def test_variable_that_counts_for_nothing_is_told(home: Path) -> None:
+def test_ignored_variable_is_reported(home: Path) -> None:
     assert found(home, "settings.warning", HOB_NO_SUCH_THING="1")
 
 
-def test_secret_that_leads_nowhere_is_told_without_its_value(home: Path) -> None:
+def test_unresolvable_secret_is_reported_without_its_value(home: Path) -> None:
     set_up(home, '[model]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "file:secrets/none"\n')
     told = one(home, "settings.secret")
     assert (told.where, "cannot be read" in told.title) == ("model.api_key", True)
 
 
-def test_workspace_that_is_a_file_is_told(home: Path) -> None:
+def test_workspace_that_is_a_file_is_reported(home: Path) -> None:
     (home.parent / "hob" / "work").rmdir()
     (home.parent / "hob").rmdir()
     (home.parent / "hob").touch()
     assert one(home, "workspace.unusable").where == str(home.parent / "hob")
 
 
-def test_changed_identity_file_is_told_with_the_command(home: Path) -> None:
+def test_changed_identity_file_is_reported_with_the_command(home: Path) -> None:
     workspace = home.parent / "hob"
     (workspace / "SOUL.md").write_text("Be kind.")
     assert found(home, "identity.unaccepted") == []  # nothing was accepted yet: the first start does
@@ -207,7 +207,7 @@ def test_changed_identity_file_is_told_with_the_command(home: Path) -> None:
 # Files
 
 
-def test_open_permissions_are_told_and_taken_away(home: Path) -> None:
+def test_open_permissions_are_reported_and_removed(home: Path) -> None:
     (home / "hob.db").chmod(0o644)
     told = one(home, "home.permissions")
     assert (told.severity, told.where, "(mode 0644)" in told.title) == (
@@ -224,7 +224,7 @@ def old(path: Path, data: bytes = b"x") -> Path:
     return path
 
 
-def test_unfinished_old_files_are_removed_and_young_ones_stay(home: Path) -> None:
+def test_old_leftovers_are_removed_and_young_ones_stay(home: Path) -> None:
     parts = [old(home / "backups" / ".mine.db.77.part"), old(home / "blobs" / "ab" / "tmpx.part"),
              old(home / "hob.db.restoring"), old(home / ".config.toml.9.new")]  # fmt: skip
     young = home / "backups" / ".now.db.78.part"
@@ -244,7 +244,7 @@ def test_files_in_use_are_left_alone(home: Path) -> None:
     assert part.exists()
 
 
-def test_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path) -> None:
+def test_log_without_its_database_is_moved_aside_and_never_deleted(home: Path) -> None:
     (home / "hob.db").rename(home.parent / "hob.db")
     (home / "hob.db-wal").write_bytes(b"the newest changes")
     (home / "hob.db-shm").write_bytes(b"")
@@ -256,7 +256,7 @@ def test_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path)
     assert not (home / "hob.db-shm").exists()
 
 
-def test_former_databases_are_told_with_their_size(home: Path) -> None:
+def test_former_databases_are_reported_with_their_size(home: Path) -> None:
     old(home / "hob.db.before-restore-20260101T000000Z", b"x" * 1_000_000)
     assert "a former database takes 1.0 MB" in one(home, "database.kept").title
 
@@ -264,13 +264,13 @@ def test_former_databases_are_told_with_their_size(home: Path) -> None:
 # The database
 
 
-def test_damaged_database_that_waits_for_a_decision_names_the_newest_backup(home: Path) -> None:
+def test_report_of_a_damaged_database_names_the_newest_backup(home: Path) -> None:
     shutil.copy(home / "hob.db", home / "backups" / "mine.db")
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     assert f"hob restore {home / 'backups' / 'mine.db'}" in one(home, "database.undecided").advice
 
 
-def test_damaged_database_without_a_backup_is_saved_as_far_as_it_can_be_read(home: Path) -> None:
+def test_damaged_database_without_a_backup_is_salvaged(home: Path) -> None:
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     finding = one(home, "database.undecided")
     assert "hob doctor --fix" in finding.advice
@@ -282,7 +282,7 @@ def test_damaged_database_without_a_backup_is_saved_as_far_as_it_can_be_read(hom
     assert (f"hob restore {saved}" in after.advice, after.fix) == (True, None)
 
 
-def test_database_that_is_none_is_told(home: Path) -> None:
+def test_file_that_is_no_database_is_reported(home: Path) -> None:
     (home / "blobs" / "ab").mkdir()
     (home / "hob.db").write_bytes(b"")
     assert "is empty, although" in one(home, "database.unreadable").title
@@ -291,7 +291,7 @@ def test_database_that_is_none_is_told(home: Path) -> None:
     assert "is not a file" in one(home, "database.unreadable").title
 
 
-def test_damage_is_found_and_the_file_stays_where_it_is(home: Path) -> None:
+def test_damage_is_found_and_the_file_stays_in_place(home: Path) -> None:
     data = bytearray((home / "hob.db").read_bytes())
     data[4096 * 3 : 4096 * 12] = b"\xff" * 4096 * 9
     (home / "hob.db").write_bytes(data)
@@ -300,24 +300,24 @@ def test_damage_is_found_and_the_file_stays_where_it_is(home: Path) -> None:
     assert (home / "hob.db").read_bytes() == bytes(data)
 
 
-def test_damage_that_was_found_before_is_told(home: Path) -> None:
+def test_damage_found_earlier_is_reported(home: Path) -> None:
     (home / "hob.db.check").write_text("row 7 missing from index")
     assert "row 7 missing" in one(home, "database.noted").title
 
 
-def test_database_of_a_newer_hob_and_of_an_older_one(home: Path) -> None:
+def test_database_version_newer_or_older_than_this_hob_is_reported(home: Path) -> None:
     broken(home, "PRAGMA user_version = 999")
     assert one(home, "database.version").severity is Severity.CRITICAL
     broken(home, "PRAGMA user_version = 3")
     assert one(home, "database.version").severity is Severity.INFO
 
 
-def test_changed_audit_log_is_told(home: Path) -> None:
+def test_changed_audit_log_is_reported(home: Path) -> None:
     broken(home, "DROP TRIGGER audit_keeps; UPDATE audit SET outcome = 'allow' WHERE seq = 2")
     assert "hob audit verify" in one(home, "database.audit").advice
 
 
-def test_replies_that_could_not_be_delivered_are_counted(home: Path) -> None:
+def test_undeliverable_replies_are_counted(home: Path) -> None:
     broken(
         home,
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; CREATE TABLE o2 AS SELECT * FROM outbox;"
@@ -326,7 +326,7 @@ def test_replies_that_could_not_be_delivered_are_counted(home: Path) -> None:
     assert "a reply could not be delivered" in one(home, "channels.stuck").title
 
 
-def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:
+def test_missing_backups_are_reported_once_there_is_data_to_lose(home: Path) -> None:
     assert found(home, "backups.old") == []
     broken(home, "UPDATE runs SET began = 1.0")
     assert "no backup" in one(home, "backups.old").title
@@ -342,7 +342,7 @@ def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:
 # The machine
 
 
-def test_clock_that_was_put_back_is_told(home: Path) -> None:
+def test_clock_set_back_is_reported(home: Path) -> None:
     clock = ManualClock(datetime(2001, 1, 1, tzinfo=UTC))
     checks = [check for check in CHECKS if check.id == "clock.wrong"]
     report = run_checks(DiagnosticContext(home, environ_of(home), online=False, clock=clock), checks=checks)
@@ -350,7 +350,7 @@ def test_clock_that_was_put_back_is_told(home: Path) -> None:
     assert (told.severity, "2001-01-01" in told.title) == (Severity.CRITICAL, True)
 
 
-def test_clock_that_no_one_sets_is_told(home: Path) -> None:
+def test_unsynchronised_clock_is_reported(home: Path) -> None:
     program(home, "timedatectl", "echo no")
     told = one(home, "clock.wrong")
     assert (told.severity, "set-ntp" in told.advice) == (Severity.INFO, True)
@@ -361,7 +361,7 @@ def test_clock_that_no_one_sets_is_told(home: Path) -> None:
 @pytest.mark.parametrize(
     ("off", "told"), [(0, None), (-40, Severity.CRITICAL), (1500, Severity.CRITICAL), (0.01, Severity.WARN)]
 )
-def test_clock_that_differs_from_the_models_servers_is_told(home: Path, off: float, told: Severity | None) -> None:
+def test_clock_that_differs_from_the_model_server_is_reported(home: Path, off: float, told: Severity | None) -> None:
     clock = ManualClock(datetime.now(UTC) + timedelta(days=off))
     with told_time() as url:
         environ = environ_of(home, OPENAI_BASE_URL=url)
@@ -409,7 +409,7 @@ def test_faults_known_to_a_running_daemon_are_repeated(
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="Linux tells limits there")
-def test_few_files_that_may_be_open_are_told(home: Path) -> None:
+def test_low_limit_of_open_files_is_reported(home: Path) -> None:
     with subprocess.Popen(["/bin/sh", "-c", "ulimit -n 500; read line"], stdin=subprocess.PIPE) as process:
         diagnostics = DiagnosticContext(home, environ_of(home), online=False)
         vars(diagnostics)["owner"] = Owner("hob serve", {"pid": process.pid})
@@ -422,7 +422,7 @@ def test_few_files_that_may_be_open_are_told(home: Path) -> None:
         process.communicate(b"\n")
 
 
-def test_port_that_somebody_else_has_is_critical(home: Path) -> None:
+def test_port_in_use_is_critical(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = one(home, "gateway.port", HOB_GATEWAY_PORT=str(port))
@@ -430,7 +430,7 @@ def test_port_that_somebody_else_has_is_critical(home: Path) -> None:
     assert found(home, "gateway.port", HOB_GATEWAY_PORT=str(port)) == []
 
 
-def test_another_hob_in_the_path_is_told(home: Path) -> None:
+def test_another_hob_in_the_path_is_reported(home: Path) -> None:
     own_script = Path(sys.executable).with_name("hob")
     if not own_script.exists():
         pytest.skip("this Hob has no script")
@@ -438,7 +438,7 @@ def test_another_hob_in_the_path_is_told(home: Path) -> None:
     assert one(home, "versions.second").where == str(other)
 
 
-def test_credential_that_no_command_can_use_is_told(home: Path) -> None:
+def test_unusable_credential_is_reported(home: Path) -> None:
     with (home / "config.toml").open("a") as file:
         file.write('[sandbox.credentials.a]\nhost = "api.example.org"\nvalue = "env:A"\n[sandbox.credentials.b]\n')
     unreached, unset = found(home, "sandbox.credentials")
@@ -450,14 +450,14 @@ def test_credential_that_no_command_can_use_is_told(home: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -> None:
+def test_unavailable_sandbox_is_reported_with_advice(home: Path) -> None:
     told = one(home, "sandbox.backend", HOB_SANDBOX_BACKEND="docker", PATH="/nowhere")
     assert "docker is not installed" in told.advice
     assert one(home, "sandbox.backend").where == "sandbox.backend = plain"
     assert all(each.severity is Severity.INFO for each in found(home, "sandbox.backend", HOB_SANDBOX_BACKEND="auto"))
 
 
-def test_machine_without_git_is_told(home: Path) -> None:
+def test_missing_git_is_reported(home: Path) -> None:
     assert one(home, "programs.git", PATH="/nowhere").severity is Severity.INFO
 
 
@@ -469,7 +469,7 @@ def installed(folder: Path, name: str, version: str, *requirements: str) -> None
     (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{needs}")
 
 
-def test_libraries_that_are_missing_or_too_old_are_told(
+def test_missing_and_outdated_libraries_are_reported(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs = ("hobs-old>=2.10", "hobs-new[fast]>=1.2,<2", "hobs-gone>=1", "hobs-extra>=9; extra == 'voice'")
@@ -495,7 +495,7 @@ def confined(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.bubblewrap
-def test_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
+def test_read_only_home_is_examined(home: Path) -> None:
     old(home / "backups" / "x.part")
     done = confined(home, "--ro-bind", str(home), str(home))
     assert (done.returncode, done.stderr) == (1, "")
@@ -505,7 +505,7 @@ def test_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_disk_with_little_room_is_critical(home: Path) -> None:
+def test_nearly_full_disk_is_critical(home: Path) -> None:
     done = confined(home, "--size", "30000000", "--tmpfs", str(home))
     assert done.returncode == 1
     assert "[disk.space]" in done.stdout
@@ -513,7 +513,7 @@ def test_disk_with_little_room_is_critical(home: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
-def test_disk_that_takes_few_more_files_is_told(home: Path) -> None:
+def test_disk_short_of_inodes_is_reported(home: Path) -> None:
     small = f"mount -t tmpfs -o nr_inodes=500,size=2g tmpfs {home} && exec {sys.executable} -m hob doctor --offline"
     command = ["unshare", "--mount", "--map-root-user", "sh", "-c", small]
     done = subprocess.run(command, env=environ_of(home), capture_output=True, text=True, timeout=60, check=False)
@@ -526,7 +526,7 @@ def test_disk_that_takes_few_more_files_is_told(home: Path) -> None:
 # Models
 
 
-def test_daemon_that_does_not_listen_where_it_says_is_told(home: Path) -> None:
+def test_daemon_that_does_not_listen_on_its_address_is_reported(home: Path) -> None:
     diagnostics = DiagnosticContext(home, {})
     vars(diagnostics)["owner"] = Owner("hob serve, pid 1", {"address": "http://127.0.0.1:1"})
     (told,) = [each for check in CHECKS if check.id == "gateway.port" for each in check.run(diagnostics)]
@@ -540,12 +540,12 @@ def test_daemon_that_answers_with_an_error_is_not_called_hung(home: Path) -> Non
     assert told.title == "it answers that something is wrong: The database is damaged."
 
 
-def test_machine_without_a_model_is_told_what_to_set(home: Path) -> None:
+def test_missing_model_is_reported_with_what_to_set(home: Path) -> None:
     told = one(home, "models.none", OPENAI_API_KEY="", PATH="/usr/bin", OLLAMA_HOST="127.0.0.1:9")
     assert "ANTHROPIC_API_KEY" in told.advice
 
 
-def test_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
+def test_unusable_webhook_is_reported_once(home: Path) -> None:
     (home / "config.toml").write_text(
         '[webhooks.door]\nsecret = "short"\n[webhooks.bell]\nsecret = "env:NO_SUCH_VARIABLE"\n'
         '[webhooks_out.desk]\nurl = "https://desk.example.org/"\nsecret = "whsec_?"\n'
@@ -557,13 +557,13 @@ def test_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
     assert one(home, "settings.secret").where == "webhooks.bell.secret"
 
 
-def test_names_that_lead_nowhere_are_told_by_their_setting(home: Path) -> None:
+def test_unresolvable_model_names_are_reported_by_setting(home: Path) -> None:
     set_up(home, '[model]\nname = "nobody/x"\nfallbacks = ["openai/gpt-6.1-terra", "nowhere/y"]\n')
     assert "unknown provider nobody" in one(home, "models.none").title
     assert one(home, "models.names").where == "model.fallbacks"
 
 
-def test_cli_that_is_not_installed_is_told(home: Path) -> None:
+def test_missing_cli_is_reported(home: Path) -> None:
     set_up(home, '[model]\nname = "claude-cli/opus"\n[model.providers.claude-cli]\ncommand = "no-such-claude"\n')
     assert "no-such-claude is not in the PATH" in one(home, "models.programs").title
 
@@ -581,7 +581,7 @@ def serviced(home: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the service is launchd's there")
-def test_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> None:
+def test_stopped_or_outdated_service_is_reported(home: Path) -> None:
     unit, fake = serviced(home), {"FAKE": str(home.parent / "fake")}
     titles = [each.title for each in found(home, "service.down", **fake)]
     assert titles == [
@@ -602,7 +602,7 @@ def test_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> None
 # All of it
 
 
-def test_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
+def test_failing_check_is_a_finding(home: Path) -> None:
     def look(_: DiagnosticContext) -> list[CheckResult]:
         raise RuntimeError("nobody thought of this")
 
@@ -610,14 +610,14 @@ def test_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
     assert "RuntimeError: nobody thought of this" in report.findings[0].found.title
 
 
-def test_every_check_has_a_name_of_its_own_and_a_question() -> None:
+def test_every_check_has_a_unique_id_and_a_question() -> None:
     names = [check.id for check in CHECKS]
     assert len(set(names)) == len(names)
     assert all(check.question.endswith("?") for check in CHECKS)
     assert hob.__version__
 
 
-def test_workspace_that_is_gone_is_told(home: Path) -> None:
+def test_missing_workspace_is_reported(home: Path) -> None:
     """It was made anew from templates at the next start, and nothing said that the old one was missing."""
     workspace = home.parent / "hob"
     assert found(home, "workspace.unusable") == []

@@ -140,24 +140,24 @@ WRONG = {
 }  # fmt: skip
 
 
-def test_checks_are_many_each_with_a_name_of_its_own() -> None:
+def test_security_checks_have_unique_ids() -> None:
     assert len(AUDIT) >= 60
     assert len({check.id for check in AUDIT}) == len(AUDIT)
     assert all(check.question and check.audit for check in AUDIT)
 
 
-def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
+def test_default_installation_has_no_findings() -> None:
     report = audit(SecurityFacts())
     assert (report.findings, report.worst) == ((), None)
 
 
 @pytest.mark.parametrize("check", [check.id for check in AUDIT])
-def test_check_finds_what_it_is_there_for(check: str) -> None:
+def test_each_check_finds_its_problem(check: str) -> None:
     found = [finding for finding in audit(WRONG[check]).findings if finding.id == check]
     assert len(found) == 1
 
 
-def test_table_names_no_check_that_is_not_there() -> None:
+def test_table_names_existing_checks_only() -> None:
     assert set(WRONG) == {check.id for check in AUDIT}
 
 
@@ -174,7 +174,7 @@ def test_gateway_with_a_certificate_is_not_plain() -> None:
     assert audit(gateway(host="192.168.1.2", tls=True)).findings == ()
 
 
-def test_permissions_alone_are_put_right_and_only_taken_away() -> None:
+def test_only_permissions_are_fixed_and_only_removed() -> None:
     (finding,) = audit(place("home", 0o755)).findings
     assert (finding.found.where, finding.found.fix is not None) == ("/x/home", True)
     assert open_places(place("home", 0o755), "home") == [PermissionFix("/x/home", 0o055)]
@@ -182,7 +182,7 @@ def test_permissions_alone_are_put_right_and_only_taken_away() -> None:
     assert {each.id.split(".")[0] for each in others} == {"fs"}
 
 
-def test_accepted_finding_is_told_last_and_does_not_count() -> None:
+def test_accepted_finding_is_reported_last_and_does_not_count() -> None:
     facts = files(root=True, repository="/r", home="/home/me/hob/.hob")
     report = audit(facts, ["fs.home_in_workspace", "fs.no_such"])
     assert [finding.accepted for finding in report.findings] == [False, False, True]

@@ -53,7 +53,7 @@ TALK: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def test_chatgpts_shown_branch_is_taken_and_nothing_of_the_others(user: User) -> None:
+def test_only_the_shown_branch_of_a_chatgpt_conversation_is_imported(user: User) -> None:
     root = chatgpt(user.home / "export", TRIP)
     view = user.takes("chatgpt", str(root), "--mine")
     asked, told = user.history("chatgpt:6561-aa")
@@ -65,7 +65,7 @@ def test_chatgpts_shown_branch_is_taken_and_nothing_of_the_others(user: User) ->
     assert view["items"][0]["passed"] == {"results of tools": 1}
 
 
-def test_claudes_messages_are_taken_with_their_times(user: User) -> None:
+def test_claude_messages_are_imported_with_their_times(user: User) -> None:
     root = user.home / "export"
     folders.write(root / "conversations.json", json.dumps([TALK]))
     folders.write(root / "users.json", "[]")
@@ -76,7 +76,7 @@ def test_claudes_messages_are_taken_with_their_times(user: User) -> None:
     assert "users.json" in reasons(view, "not_taken")
 
 
-def test_export_taken_again_adds_only_what_is_new(user: User) -> None:
+def test_repeated_import_of_an_export_adds_only_new_messages(user: User) -> None:
     root = chatgpt(user.home / "export", TRIP)
     user.takes("chatgpt", str(root))
     longer = {**TRIP, "current_node": "e", "mapping": {**TRIP["mapping"], "e": node("e", "d", "user", "Thank you!")}}
@@ -84,7 +84,7 @@ def test_export_taken_again_adds_only_what_is_new(user: User) -> None:
     assert user.takes("chatgpt", str(root))["messages"] == {"new": 1, "there": 2}
 
 
-def test_export_in_several_files_is_taken_whole(user: User) -> None:
+def test_export_in_several_files_is_imported_completely(user: User) -> None:
     root = user.home / "export"
     for n in range(3):
         chatgpt(root, {**TRIP, "conversation_id": f"c{n}"}, name=f"conversations-{n:03}.json")
@@ -101,7 +101,7 @@ def test_folder_that_is_no_export_is_refused_in_one_line(user: User, text: str) 
     assert "Traceback" not in told
 
 
-def test_file_cut_in_the_middle_gives_what_stands_before(user: User) -> None:
+def test_truncated_file_yields_the_conversations_before_the_cut(user: User) -> None:
     root = chatgpt(user.home / "export", TRIP, {**TRIP, "conversation_id": "later"})
     path = root / "conversations.json"
     path.write_bytes(path.read_bytes()[:-40])
@@ -110,7 +110,7 @@ def test_file_cut_in_the_middle_gives_what_stands_before(user: User) -> None:
     assert "ends within a conversation" in reasons(view, "not_taken")
 
 
-def test_cycle_of_parents_ends(user: User) -> None:
+def test_cycle_of_parents_terminates(user: User) -> None:
     mapping = {"a": node("a", "b", "user", "One and one"), "b": node("b", "a", "assistant", "make two")}
     root = chatgpt(user.home / "export", {**TRIP, "current_node": "b", "mapping": mapping})
     assert user.takes("chatgpt", str(root))["messages"] == {"new": 2, "there": 0}
@@ -121,7 +121,7 @@ def test_cycle_of_parents_ends(user: User) -> None:
     st.sampled_from([None, 1, 2]),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_every_element_of_a_list_is_found_where_it_stands(
+def test_elements_of_a_list_are_found_with_their_offsets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: Sequence[Mapping[str, Any]], indent: int | None
 ) -> None:
     path = tmp_path.resolve() / "conversations.json"

@@ -26,7 +26,7 @@ def test_dry_run_counts_what_is_new_and_changes_nothing(user: User) -> None:
     assert listing(user.home) == before
 
 
-def test_second_import_finds_all_of_it_here(user: User) -> None:
+def test_second_import_finds_everything_in_place(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     settings = (user.state / "config.toml").read_bytes()
@@ -51,7 +51,7 @@ def test_newer_files_are_imported_and_local_changes_stay(user: User) -> None:
     assert (user.workspace / "SOUL.md").read_text() == "mine\n"
 
 
-def test_nothing_that_is_set_is_overwritten(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_settings_are_not_overwritten(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     folders.openclaw(user.home / ".openclaw")
     own_settings = '[model]\nname = "ollama/mine"\n[admission]\nallow = ["telegram:1"]\n'
     folders.write(user.state / "config.toml", own_settings)
@@ -65,7 +65,7 @@ def test_nothing_that_is_set_is_overwritten(user: User, monkeypatch: pytest.Monk
     assert 'allow = ["telegram:1", "telegram:tg1", "telegram:12345", "whatsapp:+43 660 1234567"]' in settings
 
 
-def test_template_that_was_changed_is_no_template(user: User) -> None:
+def test_changed_template_is_not_replaced(user: User) -> None:
     folders.write(user.workspace / "SOUL.md", "changed\n")
     folders.openclaw(user.home / ".openclaw")
     view = user.takes("openclaw")
@@ -74,7 +74,7 @@ def test_template_that_was_changed_is_no_template(user: User) -> None:
 
 
 @pytest.mark.parametrize("nth", range(6))
-def test_stopped_between_any_two_files_it_goes_on(
+def test_import_stopped_between_any_two_files_can_be_resumed(
     user: User, nth: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders.openclaw(user.home / ".openclaw")
@@ -97,16 +97,14 @@ def test_stopped_between_any_two_files_it_goes_on(
     assert b"# Character" in kept
 
 
-def test_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Path) -> None:
+def test_dry_run_ends_with_the_command_that_imports(user: User, tmp_path: Path) -> None:
     root = folders.openclaw(tmp_path / "a copy")
     _, out, _ = user.hob("import", "openclaw", str(root), "--mine", "--dry-run")
     assert out.splitlines()[-1] == f"Nothing was changed. To take it over: hob import openclaw '{root}' --mine"
     assert "2 conversations, as history to read" in out
 
 
-def test_untrusted_values_of_a_foreign_folder_are_named_first_however_much_is_not_taken(
-    user: User, tmp_path: Path
-) -> None:
+def test_untrusted_values_of_a_foreign_folder_are_listed_first(user: User, tmp_path: Path) -> None:
     root = folders.openclaw(tmp_path / "copy")
     for n in range(60):
         folders.write(root / f"workspace/memory/{n}\u200b.md", "x")
@@ -119,13 +117,13 @@ def test_untrusted_values_of_a_foreign_folder_are_named_first_however_much_is_no
     assert "and 48 more: its name holds invisible characters" in out
 
 
-def test_setting_is_shown_whole_before_it_is_taken(user: User) -> None:
+def test_setting_is_shown_in_full_before_it_is_imported(user: User) -> None:
     ids = [str(10**9 + n) for n in range(60)]
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps({"channels": {"telegram": {"allowFrom": ids}}}))
     assert "telegram:1000000059" in user.hob("import", "openclaw", "--dry-run")[1]
 
 
-def test_half_written_import_of_a_killed_run_is_no_obstacle(user: User) -> None:
+def test_leftovers_of_a_killed_import_do_not_block_the_next(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     folders.write(user.workspace / ".HEARTBEAT.md.importing", "- lo")
     user.takes("openclaw")
@@ -133,7 +131,7 @@ def test_half_written_import_of_a_killed_run_is_no_obstacle(user: User) -> None:
     assert not list(user.workspace.rglob("*.importing"))
 
 
-def test_import_without_a_name_tells_what_is_here(user: User) -> None:
+def test_import_without_a_name_lists_the_assistants_found(user: User) -> None:
     assert user.hob("import")[0] == 1
     folders.openclaw(user.home / ".openclaw")
     folders.nanobot(user.home / ".nanobot")
@@ -155,7 +153,7 @@ def test_import_without_a_name_tells_what_is_here(user: User) -> None:
         (["nanobot", "{home}/file.tar"], "unpack it first", 1),
     ],
 )
-def test_wrong_use_is_told_with_what_to_do(
+def test_wrong_usage_is_explained(
     user: User, arguments: list[str], words: str, ends: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders.write(user.home / "file.tar", "x")
@@ -165,7 +163,7 @@ def test_wrong_use_is_told_with_what_to_do(
     assert (status, words in err) == (ends, True), err
 
 
-def test_absent_owner_is_no_yes(user: User) -> None:
+def test_import_without_a_terminal_is_not_confirmed(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     status, _, err = user.hob("import", "openclaw")
     assert status == 2
@@ -173,7 +171,7 @@ def test_absent_owner_is_no_yes(user: User) -> None:
     assert not user.workspace.exists()
 
 
-def test_import_does_nothing_where_somebody_else_holds_the_home(user: User) -> None:
+def test_import_does_nothing_while_another_process_holds_the_home(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     with own(user.state, "restore"):
         status, _, err = user.hob("import", "openclaw", "--yes")

@@ -37,13 +37,13 @@ def importing_while(
         asking.join(30)
 
 
-def test_another_command_is_answered_beside_an_import(user: User) -> None:
+def test_other_commands_are_answered_during_an_import(user: User) -> None:
     (item,), answers = importing_while(user, lambda: call(socket_of(user.state), "GET", "/status", timeout=30).body)
     assert item.new < MANY
     assert [each["owed"] for each in answers] == [0]
 
 
-def test_daemon_that_starts_is_handed_the_home_and_what_was_taken_is_kept(user: User) -> None:
+def test_starting_daemon_takes_over_and_imported_messages_stay(user: User) -> None:
     def take_over() -> Mapping[str, Any]:
         return call(socket_of(user.state), "POST", "/hand-over", timeout=30).body
 

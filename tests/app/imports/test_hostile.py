@@ -82,7 +82,7 @@ def keys_behind_a_folder(root: Path, outside: Path) -> None:
         the_keys,
     ],
 )
-def test_link_leads_nowhere(user: User, tmp_path: Path, plant: Callable[[Path, Path], None]) -> None:
+def test_links_are_not_followed(user: User, tmp_path: Path, plant: Callable[[Path, Path], None]) -> None:
     root, outside = folders.openclaw(user.home / ".openclaw"), tmp_path / "outside"
     folders.write(outside / "secret.md", CANARY)
     folders.write_lines(outside / "secret.jsonl", [folders.claw_message("x", "user", folders.said(CANARY))])
@@ -96,7 +96,7 @@ def test_link_leads_nowhere(user: User, tmp_path: Path, plant: Callable[[Path, P
         assert "link" in reasons(view, "not_taken") or "folder" in reasons(view, "not_taken")
 
 
-def test_nothing_is_written_behind_a_link_of_ours(user: User, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link_in_the_workspace(user: User, tmp_path: Path) -> None:
     folders.openclaw(user.home / ".openclaw")
     (tmp_path / "elsewhere").mkdir()
     user.workspace.mkdir()
@@ -107,7 +107,7 @@ def test_nothing_is_written_behind_a_link_of_ours(user: User, tmp_path: Path) ->
     assert statuses(view, "file")["HEARTBEAT.md"] == statuses(view, "file")["skills/bake/SKILL.md"] == "conflict"
 
 
-def test_pipes_and_huge_files_are_named(user: User) -> None:
+def test_pipes_and_huge_files_are_listed_as_skipped(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     os.mkfifo(root / "workspace/memory/pipe.md")
     with (root / "workspace/memory/huge.md").open("wb") as file:
@@ -120,7 +120,7 @@ def test_pipes_and_huge_files_are_named(user: User) -> None:
     assert "USER.md USER.md: it is larger than 1,000,000 bytes" in told
 
 
-def test_lines_that_are_none_are_counted_and_the_rest_is_taken(user: User) -> None:
+def test_malformed_lines_are_counted_and_the_rest_is_imported(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     path = root / "agents/main/sessions/s-2.jsonl"
     good = [folders.claw_message(f"m{n}", "user", folders.said(f"good {n}"), folders.AT + n) for n in range(3)]
@@ -134,7 +134,7 @@ def test_lines_that_are_none_are_counted_and_the_rest_is_taken(user: User) -> No
     assert [entry.text for entry in user.history("openclaw:main/s-2")] == ["good 0", "good 1", "good 2"]
 
 
-def test_two_messages_of_one_id_are_two_and_one_twice_is_one(user: User) -> None:
+def test_messages_with_one_id_are_told_apart_by_content(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     texts = ("one", "two", "one", "three")
     lines = [folders.claw_message("dup", "user", folders.said(text), folders.AT) for text in texts]
@@ -145,7 +145,7 @@ def test_two_messages_of_one_id_are_two_and_one_twice_is_one(user: User) -> None
 
 
 @pytest.mark.parametrize("assistant", ["openclaw", "nanobot"])
-def test_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
+def test_invalid_time_is_harmless(user: User, assistant: str) -> None:
     {"openclaw": folders.openclaw, "nanobot": folders.nanobot}[assistant](user.home / f".{assistant}")
     said = {"role": "user", "content": "x", "timestamp": 10**4_000}
     line = json.dumps({"type": "message", "id": "b", **said, "message": said})
@@ -154,7 +154,7 @@ def test_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
     assert user.takes(assistant)["counts"]["failed"] == 0
 
 
-def test_odd_message_breaks_nothing(user: User) -> None:
+def test_odd_message_is_harmless(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     odd = [
         folders.claw_message("a", "user", "\ud800 \x00 \x1b[31m \u202eevil"),
@@ -175,7 +175,7 @@ def test_odd_message_breaks_nothing(user: User) -> None:
     assert all(0 < entry.at < 4_102_444_800 for entry in found)
 
 
-def test_terminal_executes_nothing_of_it(user: User) -> None:
+def test_terminal_controls_are_not_printed(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "workspace/memory/\x1b[31mred\u202e.md", "x")
     folders.write(root / "openclaw.json", json.dumps({"\x1b]0;title\x07": {"a": 1}}))
@@ -184,7 +184,7 @@ def test_terminal_executes_nothing_of_it(user: User) -> None:
         assert not set(out + err) & {"\x1b", "\x07", "\u202e"}
 
 
-def test_hidden_characters_are_told_before_a_file_is_accepted(user: User) -> None:
+def test_hidden_characters_are_reported_before_a_file_is_accepted(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "workspace/AGENTS.md", "- be kind \u202edneirf ym\u202c\n")
     view = user.imports("openclaw")
@@ -193,7 +193,7 @@ def test_hidden_characters_are_told_before_a_file_is_accepted(user: User) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{" * 3_000, "\x00", "{a: 1, a: }", '{"a":' * 3_000], ids=range(7))
-def test_settings_that_are_none_are_named_and_the_rest_is_taken(user: User, text: str) -> None:
+def test_invalid_settings_are_listed_and_the_rest_is_imported(user: User, text: str) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "openclaw.json", text)
     view = user.takes("openclaw")
@@ -201,7 +201,7 @@ def test_settings_that_are_none_are_named_and_the_rest_is_taken(user: User, text
     assert view["messages"]["new"] == 5
 
 
-def test_no_text_of_theirs_becomes_a_reference_or_a_program_of_ours(user: User, tmp_path: Path) -> None:
+def test_imported_text_never_becomes_a_reference_or_a_program(user: User, tmp_path: Path) -> None:
     (tmp_path / "key").write_text(CANARY)
     providers = {
         "one": {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": f"command:touch {tmp_path}/run"},
@@ -226,7 +226,7 @@ VARIABLES = {name: f"{CANARY}-{name}" for each in PROVIDERS for name in each.key
 
 @pytest.mark.parametrize("name", [*KNOWN_NAMES, "mine", "custom"])
 @pytest.mark.parametrize("assistant", ["openclaw", "nanobot"])
-def test_folder_from_elsewhere_names_no_address_and_no_secret_that_is_here(
+def test_foreign_folder_sets_no_address_and_refers_to_no_existing_secret(
     tmp_path: Path, assistant: str, name: str
 ) -> None:
     at = {"baseUrl": EVIL, "apiBase": EVIL}
@@ -244,7 +244,7 @@ def test_folder_from_elsewhere_names_no_address_and_no_secret_that_is_here(
         assert (found.settings, found.keys) == ([], [])
 
 
-def test_settings_a_foreign_folder_lacks_are_named_and_mine_are_taken(
+def test_mine_imports_the_settings_that_a_foreign_folder_may_not_set(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = folders.openclaw(tmp_path / "copy")
@@ -263,7 +263,7 @@ def test_settings_a_foreign_folder_lacks_are_named_and_mine_are_taken(
     assert [each for each in own if each.startswith("admission.allow = telegram:tg1")]
 
 
-def test_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp_path: Path) -> None:
+def test_model_is_not_imported_without_its_address(user: User, tmp_path: Path) -> None:
     providers = {"ollama": {"baseUrl": EVIL}}
     defaults = {"model": {"primary": "ollama/theirs", "fallbacks": ["lmstudio/mine"]}}
     config = {"models": {"providers": providers}, "agents": {"defaults": defaults}}
@@ -273,7 +273,7 @@ def test_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp_p
     assert "(ollama/theirs) : the address of its provider is not taken" in reasons(view, "not_taken")
 
 
-def test_names_that_no_one_sees_are_taken_nowhere(user: User) -> None:
+def test_invisible_names_are_not_imported(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     names = ("memory/\n.md", "memory/a\x1b[31m.md", "skills/\u202ex/SKILL.md", "memory/b\u200bc.md", "\n")
     for name in names:
@@ -287,20 +287,20 @@ def test_names_that_no_one_sees_are_taken_nowhere(user: User) -> None:
 
 
 @pytest.mark.parametrize("alias", ["anthropic/claude-haiku-5", "openai", "claude"])
-def test_alias_is_no_name_of_something_else(user: User, alias: str) -> None:
+def test_alias_does_not_shadow_another_name(user: User, alias: str) -> None:
     models = {"ollama/qwen3": {"alias": alias}, "ollama/other": {"alias": "other"}}
     config = {"agents": {"defaults": {"models": models}}}
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps(config))
     assert list(statuses(user.takes("openclaw"), "setting")) == ["model.aliases.other = ollama/other"]
 
 
-def test_database_that_is_none_is_named(user: User) -> None:
+def test_file_that_is_no_database_is_listed(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "agents/main/agent/openclaw-agent.sqlite", "no database " * 999)
     assert "not a readable database" in reasons(user.takes("openclaw"), "not_taken")
 
 
-def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:
+def test_failing_reader_affects_only_its_conversation(tmp_path: Path) -> None:
     def bad() -> Iterator[PastMessage]:
         yield PastMessage("1", "user", "one", 1.0)
         raise KeyError("odd")
@@ -315,7 +315,7 @@ def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
+def test_long_history_is_read_in_batches(tmp_path: Path) -> None:
     path = tmp_path / ".nanobot/sessions/cli_direct.jsonl"
     path.parent.mkdir(parents=True)
     line = json.dumps({"role": "user", "content": "x" * 500, "timestamp": "2026-03-08T14:53:56"}) + "\n"
@@ -330,18 +330,18 @@ def test_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
     assert (read, conversation.size > 20_000_000, peak < 1_000_000) == (40_000, True, True)
 
 
-def test_times_are_read_as_others_write_them() -> None:
+def test_times_are_read_in_other_programs_formats() -> None:
     assert time_of(1_760_000_000_000) == time_of(1_760_000_000) == time_of("2025-10-09T08:53:20Z") == 1_760_000_000
     odd: tuple[object, ...] = (10**400, -(10**400), None, True, -1, 1e300, float("nan"), "soon", "9999-12-31", {})
     assert [time_of(each) for each in odd] == [None] * 10
 
 
-def test_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_with_a_notice() -> None:
     assert text_of("x" * 500_000).endswith("[… cut when it was imported]")
     assert len(text_of("x" * 500_000)) == 400_000
 
 
-def test_value_that_is_no_object_is_none(tmp_path: Path) -> None:
+def test_value_that_is_no_object_is_treated_as_missing(tmp_path: Path) -> None:
     assert parse(b"[1]") is parse(b"\xff") is parse("1" * 9_000) is None
     with pytest.raises(Unreadable, match="cannot be read"):
         read_object(tmp_path.resolve() / "nothing", tmp_path.resolve())

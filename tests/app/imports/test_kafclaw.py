@@ -42,7 +42,7 @@ def kafclaw(home: Path) -> Path:
     return root
 
 
-def test_files_conversations_settings_and_what_it_remembered_are_taken(user: User) -> None:
+def test_files_conversations_settings_and_memories_are_imported(user: User) -> None:
     kafclaw(user.home)
     view = user.takes("kafclaw")
     assert statuses(view, "file") == dict.fromkeys(("SOUL.md", "MEMORY.md"), "done")
@@ -57,7 +57,7 @@ def test_files_conversations_settings_and_what_it_remembered_are_taken(user: Use
     assert "config.json: tools" in reasons(view, "not_taken")
 
 
-def test_observations_and_working_notes_are_taken_and_what_is_left_of_its_memory_is_named(user: User) -> None:
+def test_observations_and_working_notes_are_imported_and_other_memories_listed(user: User) -> None:
     connection = apsw.Connection(str(kafclaw(user.home) / "timeline.db"))
     chunks = [("00cc", "R", "tool:exec", "2026-03-01"), ("00dd", "S", "soul:SOUL.md", "2026-03-01")]
     connection.executemany("INSERT INTO memory_chunks (id, content, source, created_at) VALUES (?, ?, ?, ?)", chunks)
@@ -87,14 +87,14 @@ def test_observations_and_working_notes_are_taken_and_what_is_left_of_its_memory
     assert user.takes("kafclaw")["messages"] == {"new": 0, "there": 5}
 
 
-def test_folder_from_elsewhere_takes_no_workspace_beside_it(user: User) -> None:
+def test_workspace_beside_a_foreign_folder_is_not_imported(user: User) -> None:
     kafclaw(user.home / "stick")
     view = user.takes("kafclaw", str(user.home / "stick/.kafclaw"))
     assert statuses(view, "file") == {}
     assert view["messages"] == {"new": 3, "there": 0}
 
 
-def test_damaged_database_costs_only_itself(user: User) -> None:
+def test_damaged_database_affects_only_itself(user: User) -> None:
     root = kafclaw(user.home)
     (root / "timeline.db").write_bytes(b"no database")
     view = user.takes("kafclaw")

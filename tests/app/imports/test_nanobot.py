@@ -9,7 +9,7 @@ from tests.app.imports import folders
 from tests.app.imports.conftest import User, reasons, statuses
 
 
-def test_files_conversations_and_settings_are_taken(user: User) -> None:
+def test_files_conversations_and_settings_are_imported(user: User) -> None:
     folders.nanobot(user.home / ".nanobot")
     view = user.takes("nanobot")
     files = statuses(view, "file")
@@ -36,7 +36,7 @@ def test_database_of_newer_releases_is_read(user: User) -> None:
     assert user.history("nanobot:telegram:777")[-1].text == "Thanks!"
 
 
-def test_messages_of_one_moment_are_all_taken(user: User) -> None:
+def test_messages_with_the_same_time_are_all_imported(user: User) -> None:
     root = folders.nanobot(user.home / ".nanobot")
     again = [{"role": role, "content": role, "timestamp": "2026-03-09T08:00:00"} for role in ("user", "assistant") * 3]
     folders.write_lines(root / "workspace/sessions/cli_direct.jsonl", again)
@@ -44,7 +44,7 @@ def test_messages_of_one_moment_are_all_taken(user: User) -> None:
     assert [entry.text for entry in user.history("nanobot:cli:direct")] == ["user", "assistant"] * 3
 
 
-def test_history_that_was_shortened_there_stays_whole_here(user: User) -> None:
+def test_history_shortened_at_its_source_stays_complete_here(user: User) -> None:
     root = folders.nanobot(user.home / ".nanobot")
     user.takes("nanobot")
     later = {"role": "user", "content": "Later", "timestamp": "2026-03-10T08:00:00"}
@@ -53,7 +53,7 @@ def test_history_that_was_shortened_there_stays_whole_here(user: User) -> None:
     assert len(user.history("nanobot:telegram:777")) == 5
 
 
-def test_sessions_named_in_base64_below_a_workspace_id_are_taken(user: User) -> None:
+def test_sessions_named_in_base64_below_a_workspace_id_are_imported(user: User) -> None:
     """0.3.5 keeps `sessions/<workspace-id>/<base64 of the key>.jsonl`; none was found, and nothing said so."""
     root = folders.nanobot(user.home / ".nanobot")
     own, other = "0f" * 16, "a1" * 16

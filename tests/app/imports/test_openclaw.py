@@ -24,7 +24,7 @@ def test_files_become_files_of_the_workspace(user: User) -> None:
     assert "Character" in kept.read_text()
 
 
-def test_files_are_not_followed_until_they_are_accepted(user: User) -> None:
+def test_imported_files_are_untrusted_until_accepted(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     _, out, _ = user.hob("accept", "--json")
@@ -32,7 +32,7 @@ def test_files_are_not_followed_until_they_are_accepted(user: User) -> None:
     assert (accepted["AGENTS.md"], accepted["SOUL.md"], accepted["USER.md"]) == (False, False, True)
 
 
-def test_home_that_never_ran_accepts_nothing_of_it_either(user: User, monkeypatch: object) -> None:
+def test_new_home_does_not_accept_imported_files_either(user: User, monkeypatch: object) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.state.mkdir()
     folders.write(user.state / "config.toml", "[workspace]\nseed = false\n")
@@ -65,7 +65,7 @@ def test_conversations_are_listed_and_exported(user: User) -> None:
     assert "Buy bread, it says." in exported
 
 
-def test_settings_are_those_that_hob_has(user: User) -> None:
+def test_settings_are_mapped_to_hobs_own(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     view = user.takes("openclaw")
     settings = (user.state / "config.toml").read_text()
@@ -82,7 +82,7 @@ def test_settings_are_those_that_hob_has(user: User) -> None:
     assert user.hob("config", "check")[0] == 0
 
 
-def test_keys_are_kept_as_secrets_and_shown_nowhere(user: User) -> None:
+def test_keys_are_stored_as_secrets_and_never_shown(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     looked = user.hob("import", "openclaw", "--dry-run")
     done = user.hob("import", "openclaw", "--yes")
@@ -94,7 +94,7 @@ def test_keys_are_kept_as_secrets_and_shown_nowhere(user: User) -> None:
     assert (user.state / "secrets/model.providers.mine.api_key").read_text() == "mine-made-up\n"
 
 
-def test_database_of_newer_releases_is_read_and_makes_no_message_twice(user: User) -> None:
+def test_database_of_newer_releases_adds_no_duplicates(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     later = folders.claw_message("m9", "user", folders.said("And milk?"), folders.AT + 60)
     folders.openclaw_database(root, "s-1", (*folders.CLAW_TALK, later, None))
@@ -105,20 +105,20 @@ def test_database_of_newer_releases_is_read_and_makes_no_message_twice(user: Use
     assert "compressed" in str(rows["passed"])
 
 
-def test_copy_elsewhere_is_read_with_the_workspace_that_lies_in_it(user: User, tmp_path: Path) -> None:
+def test_copied_folder_is_read_with_its_workspace(user: User, tmp_path: Path) -> None:
     root = folders.openclaw(tmp_path / "copy")
     folders.write(user.home / ".openclaw/workspace/SOUL.md", "of somebody else")
     user.takes("openclaw", str(root))
     assert (user.workspace / "SOUL.md").read_text() == "# Soul\n\nDry.\n"
 
 
-def test_workspace_alone_is_taken(user: User, tmp_path: Path) -> None:
+def test_workspace_alone_is_imported(user: User, tmp_path: Path) -> None:
     folders.write(tmp_path / "clawd/AGENTS.md", "- be kind\n")
     view = user.takes("openclaw", str(tmp_path / "clawd"))
     assert statuses(view, "file") == {"AGENTS.md": "done"}
 
 
-def test_configured_workspace_outside_of_a_copy_is_named_and_not_taken(user: User, tmp_path: Path) -> None:
+def test_workspace_outside_a_copied_folder_is_listed_and_not_imported(user: User, tmp_path: Path) -> None:
     folders.write(user.home / "private/AGENTS.md", "private\n")
     folders.write(tmp_path / "copy/openclaw.json", json.dumps({"agents": {"defaults": {"workspace": "~/private"}}}))
     view = user.takes("openclaw", str(tmp_path / "copy"))
@@ -126,7 +126,7 @@ def test_configured_workspace_outside_of_a_copy_is_named_and_not_taken(user: Use
     assert "lies outside" in reasons(view, "not_taken")
 
 
-def test_workspaces_of_further_agents_are_named(user: User) -> None:
+def test_workspaces_of_other_agents_are_listed(user: User) -> None:
     """Where an agent has no workspace configured, OpenClaw makes `workspace-AGENT`; it was passed over in silence."""
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "workspace-work" / "SOUL.md", "# Soul\n\nBusy.\n")

@@ -39,7 +39,7 @@ def lines(folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> None:
+def test_event_is_one_line_that_parses_back(folder: Path, form: str) -> None:
     with log_file(folder.parent, LogSettings(format=form)):
         try:
             raise ValueError("a\nb\x1b[2J\u2028c")
@@ -57,7 +57,7 @@ def test_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> N
 
 
 @pytest.mark.usefixtures("root")
-def test_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
+def test_line_has_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
         token = TRACE.set("tr-2")
         log.warning("within")
@@ -72,7 +72,7 @@ def fill(handler: LogFile, numbers: range) -> None:
         handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "%04d " + "x" * 150, (number,), None))
 
 
-def test_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path) -> None:
+def test_removed_log_file_loses_only_its_own_lines(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=3))
     fill(handler, range(12))
     before = [file.read_text() for file in full_files(folder)]
@@ -84,7 +84,7 @@ def test_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path)
     assert "0019" in (folder / "hob.log").read_text()
 
 
-def test_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_log_file_is_noticed_after_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.app.logs.log_file.LOOK_SECONDS", 0.0)
     handler = LogFile(folder, LogSettings())
     fill(handler, range(3))
@@ -94,14 +94,14 @@ def test_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatc
     assert (len((folder / "mine.log").read_text().splitlines()), len(lines(folder))) == (3, 2)
 
 
-def test_log_that_others_could_read_is_made_private(folder: Path) -> None:
+def test_log_readable_by_others_is_made_private(folder: Path) -> None:
     (folder / "hob.log").touch(0o644)
     (folder / "hob.log").chmod(0o644)
     LogFile(folder, LogSettings()).close()
     assert stat.S_IMODE((folder / "hob.log").stat().st_mode) == 0o600
 
 
-def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path) -> None:
+def test_configured_number_of_full_files_is_kept(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=2))
     fill(handler, range(100))
     handler.close()
@@ -113,7 +113,7 @@ def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path
     assert numbers == list(range(numbers[0], 100))
 
 
-def test_log_without_full_files_begins_again(folder: Path) -> None:
+def test_log_without_full_files_starts_over(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=0))
     for _ in range(50):
         handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "x" * 150, (), None))
@@ -121,7 +121,7 @@ def test_log_without_full_files_begins_again(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["hob.log"]
 
 
-def test_file_that_was_moved_away_is_begun_again_on_reopening(folder: Path) -> None:
+def test_moved_log_file_is_recreated_on_reopening(folder: Path) -> None:
     handler = LogFile(folder, LogSettings())
     (folder / "hob.log").rename(folder / "old")
     handler.reopen(LogSettings(format="json"))
@@ -132,7 +132,7 @@ def test_file_that_was_moved_away_is_begun_again_on_reopening(folder: Path) -> N
 
 
 @pytest.mark.usefixtures("root")
-def test_file_may_be_told_more_than_standard_error(folder: Path, root: logging.Logger) -> None:
+def test_log_file_may_be_more_verbose_than_standard_error(folder: Path, root: logging.Logger) -> None:
     told: list[str] = []
 
     class Told(logging.Handler):
@@ -158,7 +158,7 @@ def test_line_below_the_level_is_not_written(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_log_keeps_why_hob_ended(folder: Path) -> None:
+def test_log_records_why_hob_ended(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
         with pytest.raises(StoreFull), log_failure():
             raise StoreFull("no room")
@@ -172,12 +172,12 @@ def test_log_keeps_why_hob_ended(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+def test_unwritable_log_folder_does_not_stop_hob(tmp_path: Path) -> None:
     with log_file(tmp_path, LogSettings()):
         log.warning("hi")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("line", ["", "{", "{}", '{"time": 1}', "half of a li", "2026-01-01T00:00:00 INFO x"])
-def test_malformed_line_is_left_out(line: str) -> None:
+def test_malformed_line_is_skipped(line: str) -> None:
     assert parse_line(line) is None

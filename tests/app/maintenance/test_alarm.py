@@ -53,7 +53,7 @@ async def watched(home: Path) -> AsyncIterator[Watched]:
         running.cancel()
 
 
-async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
+async def test_no_timer_runs_while_nothing_is_pending(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         assert hob.clock.sleepers() == 0
         await hob.enqueue("one")
@@ -66,7 +66,7 @@ async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
         assert hob.told == []
 
 
-async def test_owner_is_told_after_five_minutes_and_not_before(tmp_path: Path) -> None:
+async def test_owner_is_notified_after_five_minutes_and_not_before(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         await hob.enqueue("one")
         await hob.pass_by(5 * 60 - 1)
@@ -77,7 +77,7 @@ async def test_owner_is_told_after_five_minutes_and_not_before(tmp_path: Path) -
         assert [key for _, key, _ in hob.told] == ["one"]
 
 
-async def test_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> None:
+async def test_each_incident_is_reported_once(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         for number in range(2):
             await hob.enqueue(f"one {number}")
@@ -99,7 +99,7 @@ async def test_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> N
         assert (key, channel) == ("one 0", "telegram")
 
 
-async def test_reply_waiting_to_be_fetched_is_no_delay(tmp_path: Path) -> None:
+async def test_unfetched_reply_is_no_delay(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         await hob.enqueue("fetched", "local")
         for _ in range(3):
@@ -122,7 +122,7 @@ async def test_delay_left_by_an_earlier_run_is_reported_at_once(tmp_path: Path) 
     assert [key for _, key, _ in hob.told] == ["old"]
 
 
-async def test_owner_hears_of_a_channel_that_is_stuck_by_another_one(tmp_path: Path) -> None:
+async def test_owner_is_notified_of_a_stuck_channel_through_another(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         await hob.app.api.people.link("signal:+4915112345678", "owner", "")

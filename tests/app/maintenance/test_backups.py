@@ -29,7 +29,7 @@ async def opened(home: Path, clock: ManualClock, settings: BackupSettings | None
         yield DailyBackups(store, home, settings or BackupSettings(), clock)
 
 
-async def test_backup_is_due_once_a_day_from_its_hour_on_in_a_home_that_was_in_use(tmp_path: Path) -> None:
+async def test_backup_is_due_daily_from_its_hour_in_a_used_home(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         assert not await backups.due()  # a new home has nothing that was missed
@@ -45,7 +45,7 @@ async def test_backup_is_due_once_a_day_from_its_hour_on_in_a_home_that_was_in_u
         assert await backups.due()
 
 
-async def test_one_of_the_future_neither_keeps_the_next_from_being_made_nor_drives_others_out(tmp_path: Path) -> None:
+async def test_backup_dated_in_the_future_neither_blocks_nor_displaces_others(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         clock.set_wall(NOON + timedelta(days=900))
@@ -63,7 +63,7 @@ async def test_one_of_the_future_neither_keeps_the_next_from_being_made_nor_driv
         assert found[-2] - found[0] == timedelta(days=BackupSettings().keep - 1)
 
 
-async def test_newest_are_kept_and_each_can_be_restored(tmp_path: Path) -> None:
+async def test_newest_backups_are_kept_and_restorable(tmp_path: Path) -> None:
     clock, home = ManualClock(NOON), tmp_path / "home"
     async with opened(home, clock, BackupSettings(keep=3)) as backups:
         (home / "backups" / "before-upgrade-1.db").write_bytes(b"mine")
@@ -93,7 +93,7 @@ async def test_failed_backup_is_reported_and_tried_again(tmp_path: Path) -> None
         assert backups.view()["problem"] is None
 
 
-async def test_half_of_one_is_none_and_goes(tmp_path: Path) -> None:
+async def test_partial_backup_is_removed(tmp_path: Path) -> None:
     async with opened(tmp_path, ManualClock(NOON)) as backups:
         half = tmp_path / "backups" / ".daily-20260501T040000Z.db.77.part"
         half.write_bytes(b"half")
@@ -112,7 +112,7 @@ async def test_backup_is_not_made_without_the_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"])
-def test_hour_comes_once_each_local_day_whatever_the_clocks_do(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hour_comes_once_per_local_day_across_clock_changes(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:

@@ -45,7 +45,7 @@ SCRIPT = (
 )
 
 
-async def test_words_and_memories_of_a_forgotten_person_are_in_no_file(tmp_path: Path) -> None:
+async def test_no_file_contains_words_or_memories_of_an_erased_person(tmp_path: Path) -> None:
     async with visited(tmp_path, *SCRIPT) as hob:
         await talked(hob)
         seen = await hob.app.operations.erase("anna", preview=True)
@@ -68,7 +68,7 @@ async def test_words_and_memories_of_a_forgotten_person_are_in_no_file(tmp_path:
         assert again["erased"] == 0
 
 
-async def test_copies_of_the_database_are_named_and_erased_in_or_deleted(tmp_path: Path) -> None:
+async def test_copies_of_the_database_are_listed_and_erased_or_deleted(tmp_path: Path) -> None:
     async with visited(tmp_path, *SCRIPT) as hob:
         await talked(hob)
         home = hob.app.home
@@ -106,7 +106,7 @@ async def test_copies_of_the_database_are_named_and_erased_in_or_deleted(tmp_pat
             assert "my own words" in texts
 
 
-async def test_somebody_unknown_is_erased_by_address_and_the_owner_never(tmp_path: Path) -> None:
+async def test_unknown_sender_is_erased_by_address_and_the_owner_never(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_ADMISSION_DM_POLICY="open") as hob:
         await hob.knows()
         await hob.answer(f"{CANARY} says Eve", EVE)
@@ -120,7 +120,7 @@ async def test_somebody_unknown_is_erased_by_address_and_the_owner_never(tmp_pat
                 await hob.app.operations.erase(nobody, preview=True)
 
 
-async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp_path: Path) -> None:
+async def test_sessions_named_after_the_erased_person_are_reported(tmp_path: Path) -> None:
     async with visited(tmp_path, "hi", "hi") as hob:
         await hob.knows()
         for key in ("api:@anna/x", "api:joanna"):
@@ -133,7 +133,7 @@ async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp
 @pytest.mark.parametrize(
     ("count", "told"), [(0, "none of their messages is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
 )
-def test_erased_counts_are_told_in_plain_words(count: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_erased_counts_are_reported_in_plain_words(count: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     seen = {"person": "anna", "name": "", "addresses": ["telegram:1"], "memories": ["x"] * count, "notes": []}
     copies = {"erased": ["/whole"], "deleted": ["/torn"]}
     _show({**seen, "copies": copies, "messages": count, "conversations": count, "turns": count})

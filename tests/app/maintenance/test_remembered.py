@@ -36,7 +36,7 @@ def to_remember(*texts: str) -> tuple[object, ...]:
     return tuple(line for text in texts for line in (calls(("remember", json.dumps({"text": text}))), "Done."))
 
 
-async def test_memories_and_notes_come_back_as_they_were_but_for_what_was_erased_since(tmp_path: Path) -> None:
+async def test_restored_memories_and_notes_lack_only_what_was_erased_since(tmp_path: Path) -> None:
     file = tmp_path / "copy.db"
     async with visited(tmp_path, *to_remember("Anna likes tea", "the car is red", "a later thought")) as hob:  # type: ignore[arg-type]
         await hob.knows()
@@ -80,7 +80,7 @@ async def old_home(home: Path) -> None:
     (home / "tools/notes" / f"{digest('gone:session')}.json").write_text(note("of no session", "t_4"))
 
 
-async def test_memories_and_notes_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+async def test_memories_and_notes_of_an_earlier_release_are_imported(tmp_path: Path) -> None:
     await old_home(tmp_path)
     (tmp_path / "tools/forgotten.jsonl").write_text('{"turn": "t_2", "at": 5.25}\n')
     for _ in range(2):
@@ -93,7 +93,7 @@ async def test_memories_and_notes_of_an_earlier_release_are_known(tmp_path: Path
     assert not [*(tmp_path / "tools").glob("memories*"), *(tmp_path / "tools/notes").iterdir()]
 
 
-async def test_erased_memory_goes_from_the_files_of_an_earlier_release_too(tmp_path: Path) -> None:
+async def test_erased_memory_is_removed_from_files_of_an_earlier_release(tmp_path: Path) -> None:
     await old_home(tmp_path)
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert await erase(store, "two|aim") == 2
@@ -115,7 +115,7 @@ async def old_backup(home: Path, file: Path, *more: tuple[str, str]) -> None:
     connection.close()
 
 
-async def test_backup_of_an_earlier_release_brings_its_memories_in_place_of_those_there_are(tmp_path: Path) -> None:
+async def test_backup_of_an_earlier_release_replaces_the_memories(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_backup(home, file)
     (home / "tools").mkdir()
@@ -130,7 +130,7 @@ async def test_backup_of_an_earlier_release_brings_its_memories_in_place_of_thos
     assert (home / "tools/imported/memories.jsonl").exists()
 
 
-async def test_backup_without_memories_finds_those_that_were_moved_aside(tmp_path: Path) -> None:
+async def test_backup_without_memories_restores_those_moved_aside(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_home(home)
     async with open_store(home, StoreSettings(), SystemClock()):
@@ -158,7 +158,7 @@ async def test_erased_memory_does_not_come_back_from_a_backup_of_an_earlier_rele
 
 
 @pytest.mark.parametrize("name", ["../outside", "tools/../../outside", "/tmp/outside", "tools/notes/../../x.json", "a"])
-async def test_file_of_somebody_elses_making_in_a_backup_is_written_nowhere(tmp_path: Path, name: str) -> None:
+async def test_foreign_file_in_a_backup_is_not_written(tmp_path: Path, name: str) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_backup(home, file, (name, "x"))
     before = {path.name for path in tmp_path.rglob("*")}

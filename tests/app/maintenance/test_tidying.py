@@ -15,9 +15,7 @@ from tests.gateway.conftest import machine
 
 
 @pytest.mark.parametrize(("days", "gone"), [(1, True), (3, False), (0, False)])
-async def test_file_that_no_message_named_goes_after_the_days_that_are_set(
-    tmp_path: Path, days: int, gone: bool
-) -> None:
+async def test_unused_upload_is_deleted_after_the_configured_days(tmp_path: Path, days: int, gone: bool) -> None:
     async with machine(tmp_path) as hob:
         id = BlobId((await hob.tcp.post("/attachments", content=b"left behind")).json()["id"])
         clock = ManualClock(hob.app.api.clock.now())
@@ -35,7 +33,7 @@ async def test_file_that_no_message_named_goes_after_the_days_that_are_set(
             assert await hob.app.store.blobs.load(id)
 
 
-async def test_full_log_files_go_after_the_days_that_are_set_and_no_sooner(tmp_path: Path) -> None:
+async def test_full_log_files_are_deleted_after_the_configured_days(tmp_path: Path) -> None:
     async with machine(tmp_path) as hob:
         now = hob.app.api.clock.now().timestamp()
         logs = hob.app.home / "logs"

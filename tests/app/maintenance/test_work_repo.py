@@ -12,7 +12,7 @@ async def put(hob: Machine, value: str | None) -> tuple[int, str]:
     return answer.status_code, answer.text
 
 
-async def test_tools_work_in_another_folder_from_the_next_call_on(tmp_path: Path) -> None:
+async def test_changed_work_repo_applies_from_the_next_call(tmp_path: Path) -> None:
     write = ("write", '{"path": "here.txt", "content": "x"}')
     other = tmp_path / "other" / "deep"
     async with machine(tmp_path / "home", calls(write), "One.", calls(write), "Two.", calls(write), "Three.",
@@ -27,7 +27,7 @@ async def test_tools_work_in_another_folder_from_the_next_call_on(tmp_path: Path
         assert not (await hob.unix.get("/status")).json()["settings"]["waiting"]
 
 
-async def test_folder_where_no_tool_may_work_is_refused(tmp_path: Path) -> None:
+async def test_forbidden_work_repo_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     async with machine(tmp_path / "home", HOB_WORKSPACE_PATH=str(tmp_path / "workspace")) as hob:
         for folder, why in (

@@ -30,23 +30,23 @@ def model_catalog(settings: ModelSettings = SETTINGS, **environ: str) -> ModelCa
     return ModelCatalog(settings, choice, unused, SystemClock())
 
 
-def test_configured_models_are_offered_the_usual_one_first() -> None:
+def test_configured_models_are_listed_default_first() -> None:
     assert model_catalog().names() == ("openai/gpt-5", "openai/gpt-5-mini", "quick")
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5", "gpt-5", "quick", "openai/gpt-4o"])
-def test_configured_or_connected_models_may_be_named(name: str) -> None:
+def test_configured_and_connected_models_are_accepted(name: str) -> None:
     model_catalog().check(name)
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "nonsense", "nonsense/model", "anthropic/claude", "", " "])
-def test_unreachable_model_may_not_be_named(name: str) -> None:
+def test_unconnected_model_is_not_found(name: str) -> None:
     with pytest.raises(NotFound, match="GET /v1/models"):
         model_catalog().check(name)
 
 
 @pytest.mark.parametrize("name", ["anything", "openai/gpt-5", "meta/llama"])
-def test_server_that_takes_every_name_is_asked_for_others_only_by_its_own(name: str) -> None:
+def test_unlisted_model_of_a_server_needs_the_servers_name(name: str) -> None:
     here = model_catalog(ModelSettings(base_url="http://127.0.0.1:9/v1", name="llama"), OPENAI_API_KEY="")
     assert here.names() == ("llama",)
     here.check(f"server/{name}")
@@ -54,7 +54,7 @@ def test_server_that_takes_every_name_is_asked_for_others_only_by_its_own(name: 
         here.check(name)
 
 
-async def test_vectors_keep_the_limits_and_stand_in_the_ledger(tmp_path: Path) -> None:
+async def test_embedding_keeps_the_limits_and_is_recorded(tmp_path: Path) -> None:
     clock = SystemClock()
     async with ModelServer() as server, open_store(tmp_path, StoreSettings(), clock) as store:
         settings = ModelSettings(base_url=server.url, api_key=Secret.of("x"), name="fake-1", embedding="fake-embed")

@@ -66,7 +66,7 @@ async def spend(store: Store, at: datetime, cost: int | None, *, model: str = "m
 
 
 @pytest.mark.usefixtures("berlin")
-async def test_days_are_local_and_those_without_spending_stand_between(store: Store) -> None:
+async def test_days_are_local_and_include_those_without_spending(store: Store) -> None:
     await spend(store, datetime(2026, 3, 6, 23, 30, tzinfo=UTC), 1_000_000)  # the seventh in Berlin
     await spend(store, datetime(2026, 3, 9, 22, 30, tzinfo=UTC), 2_000_000)
     await spend(store, datetime(2026, 3, 9, 23, 30, tzinfo=UTC), 3_000_000)
@@ -84,7 +84,7 @@ async def test_one_day_is_today(store: Store) -> None:
     assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-10", 2.0)]
 
 
-async def test_rows_begin_with_the_most_expensive(store: Store) -> None:
+async def test_rows_are_sorted_by_cost(store: Store) -> None:
     for model, cost in (("a", 1), ("b", 3), ("c", None), ("d", 2)):
         await spend(store, NOON, cost, model=model)
     seen = await accounts(store).report(7, "model")
@@ -93,13 +93,13 @@ async def test_rows_begin_with_the_most_expensive(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("by", "keys"), [("sender", {"owner", "member"}), ("task", {"chat", "summary"})])
-async def test_senders_and_tasks_are_told_apart(store: Store, by: str, keys: set[str]) -> None:
+async def test_spending_is_grouped_by_sender_and_task(store: Store, by: str, keys: set[str]) -> None:
     await spend(store, NOON, 1)
     await spend(store, NOON, 1, whose="member/summary")
     assert {row["key"] for row in (await accounts(store).report(7, by))["rows"]} == keys
 
 
-async def test_call_counts_in_equal_parts_for_the_tools_whose_results_it_read(store: Store) -> None:
+async def test_call_is_split_equally_among_the_tools_it_read(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
 
     async def asks(cost: int) -> None:
@@ -126,7 +126,7 @@ async def test_call_counts_in_equal_parts_for_the_tools_whose_results_it_read(st
     assert (seen["total"]["cost_usd"], seen["total"]["calls"]) == (12.5, 4)
 
 
-async def test_each_limit_says_what_is_left_and_never_less_than_nothing(store: Store) -> None:
+async def test_remaining_amount_of_a_limit_is_never_negative(store: Store) -> None:
     await spend(store, NOON, 1_500_000)
     seen = await accounts(store, SpendingSettings(daily=1, monthly=2)).report(1, "day")
     assert [(each["key"], each["limit_usd"], each["left_usd"]) for each in seen["limits"]] == [
@@ -140,7 +140,7 @@ async def test_usage_refuses_an_unknown_grouping(store: Store, days: int, by: st
         await accounts(store).report(days, by)
 
 
-async def test_home_that_spent_nothing_says_so(store: Store) -> None:
+async def test_report_without_spending_is_empty(store: Store) -> None:
     seen = await accounts(store).report(30, "day")
     assert (seen["total"]["calls"], [row["key"] for row in seen["rows"]]) == (0, [seen["rows"][0]["key"]])
 

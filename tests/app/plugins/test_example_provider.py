@@ -36,13 +36,13 @@ def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_provider_of_ones_own_answers(environ: dict[str, str]) -> None:
+def test_own_provider_answers(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo/loud"}, "ask", "good morning")
     assert done.returncode == 0, done.stderr
     assert "GOOD MORNING" in done.stdout
 
 
-def test_example_providers_failures_are_told_like_any_others(environ: dict[str, str]) -> None:
+def test_example_providers_failures_are_reported_like_any_other(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo/silent"}, "ask", "good morning")
     assert done.returncode == 1
     assert "plain and loud" in done.stderr

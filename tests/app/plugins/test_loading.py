@@ -52,13 +52,13 @@ async def test_two_plugins_that_provide_one_port_are_left_out_and_both_named(tmp
     assert set(problems.values()) == {"one and two both provide Port; switch one off"}
 
 
-async def test_plugin_whose_need_no_one_meets_is_left_out(tmp_path: Path) -> None:
+async def test_plugin_with_an_unmet_need_is_left_out(tmp_path: Path) -> None:
     names, problems = await opened(tmp_path, feature("lonely", Contribution(), Port))
     assert names == {each.name for each in SUBSYSTEMS}
     assert "lonely needs Port" in problems["lonely"]
 
 
-async def test_plugin_that_stands_in_for_the_judge_is_left_out(tmp_path: Path) -> None:
+async def test_plugin_that_replaces_the_judge_is_left_out(tmp_path: Path) -> None:
     names, problems = await opened(tmp_path, feature("bold", Contribution(wraps={Judge: lambda _: AllowAll()})))
     assert names == {each.name for each in SUBSYSTEMS}
     assert "which a plug-in cannot" in problems["bold"]

@@ -119,14 +119,14 @@ def test_plugins_are_off_until_they_are_enabled(house: House) -> None:
     assert house.states()["dice"]["state"] == "on"
 
 
-def test_plugin_is_not_loaded_without_a_yes(house: House) -> None:
+def test_plugin_is_not_loaded_without_confirmation(house: House) -> None:
     refused = house.hob("plugins", "enable", "broken")
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     assert "--yes" in refused.stderr
     assert house.states()["broken"]["state"] == "off"
 
 
-def test_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
+def test_plugin_command_is_listed_beside_hobs_own(house: House) -> None:
     house.enable("greet")
     assert "greet      Greet somebody." in house.hob("--help").stdout
     assert house.hob("greet", "Ada", "--loud").stdout == "GOOD DAY, ADA.\n"
@@ -136,7 +136,7 @@ def test_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
     assert "greet" not in house.hob("--help").stdout
 
 
-def test_settings_of_a_plugin_are_checked_while_it_is_on_and_kept_while_it_is_not(house: House) -> None:
+def test_plugin_settings_are_validated_while_on_and_kept_while_off(house: House) -> None:
     (house.home / "config.toml").write_text('[dice]\nsides = "many"\n')
     house.environ["HOB_DICE_COLOUR"] = "red"
     assert house.hob("config", "check").returncode == 0
@@ -154,7 +154,7 @@ def test_settings_of_a_plugin_are_checked_while_it_is_on_and_kept_while_it_is_no
     assert house.hob("config", "check").returncode == 0
 
 
-def test_version_that_brings_more_is_off_until_it_is_confirmed(house: House, own_site: Path) -> None:
+def test_version_that_declares_more_is_off_until_confirmed(house: House, own_site: Path) -> None:
     house.environ["PYTHONPATH"] = str(own_site)
     house.enable("dice")
     info = own_site / "hob_dice-0.1.0.dist-info" / "METADATA"
@@ -169,7 +169,7 @@ def test_version_that_brings_more_is_off_until_it_is_confirmed(house: House, own
     assert "not opened" not in house.hob("prompt").stderr
 
 
-def test_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_site: Path) -> None:
+def test_clashing_or_broken_plugin_is_not_enabled(house: House, own_site: Path) -> None:
     house.environ["PYTHONPATH"] = str(own_site)
     rival = own_site / "rival-1.0.dist-info"
     rival.mkdir()
@@ -184,7 +184,7 @@ def test_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_s
     assert not (house.home / "plugins.json").exists()
 
 
-async def test_every_kind_of_plugin_works_and_the_broken_one_costs_only_itself(house: House) -> None:
+async def test_every_kind_of_plugin_works_and_a_broken_one_affects_only_itself(house: House) -> None:
     almanac, postbox = house.home.parent / "almanac.txt", house.home.parent / "postbox"
     almanac.write_text("Owls hunt at night.\nHedgehogs eat slugs.\n")
     (house.home.parent / "logbook.txt").write_text("The storks came back.\n")

@@ -64,13 +64,13 @@ def compose() -> dict[str, Any]:
 # The files
 
 
-def test_every_image_that_is_built_upon_has_a_tag() -> None:
+def test_base_images_have_tags() -> None:
     bases = [rest.split()[0] for stage in stages() for name, rest in stage if name == "FROM"]
     assert [base for base in bases if not re.search(r":\d[\w.-]+$", base)] == []
     assert bases[-1] == bases[1]  # the libraries were made for that Python
 
 
-def test_image_is_run_by_a_user_without_rights_who_owns_the_volume() -> None:
+def test_image_runs_as_an_unprivileged_owner_of_the_volume() -> None:
     uid = last("USER").split(":")[0]
     assert int(uid) > 0
     names = [name for name, _ in stages()[-1]]
@@ -82,7 +82,7 @@ def test_image_is_run_by_a_user_without_rights_who_owns_the_volume() -> None:
     assert json.loads(last("VOLUME")) == ["/data"]
 
 
-def test_volume_holds_all_that_is_kept() -> None:
+def test_volume_contains_all_state() -> None:
     environ = image_environ()
     places = [environ["HOME"], environ["HOB_HOME"], environ["HOB_WORKSPACE_PATH"], last("WORKDIR")]
     assert [place for place in places if not f"{place}/".startswith("/data/")] == []
@@ -113,7 +113,7 @@ def ignored(path: str) -> bool:
     return result
 
 
-def test_builder_gets_what_is_copied_and_nothing_else() -> None:
+def test_build_context_contains_only_what_is_copied() -> None:
     copied = [rest.split()[:-1] for stage in stages()[:-1] for name, rest in stage if name == "COPY"]
     sources = [source for words in copied for source in words if not words[0].startswith("--from")]
     assert [source for source in sources if not (ROOT / source).exists() or ignored(source)] == []
@@ -121,13 +121,13 @@ def test_builder_gets_what_is_copied_and_nothing_else() -> None:
     assert all(map(ignored, (".env", ".git/config", ".venv/bin/python", "service.env", "tests/conftest.py")))
 
 
-def test_packages_are_few_and_leave_no_lists() -> None:
+def test_image_installs_few_packages_and_keeps_no_lists() -> None:
     run = last("RUN")
     assert "--no-install-recommends" in run
     assert "rm -rf /var/lib/apt/lists/*" in run
 
 
-def test_service_is_reached_from_this_machine_alone_and_may_do_little() -> None:
+def test_compose_service_is_local_and_restricted() -> None:
     service = compose()
     assert service["ports"] == ["127.0.0.1:18790:18790"]
     assert service["cap_drop"] == ["ALL"]
@@ -137,12 +137,12 @@ def test_service_is_reached_from_this_machine_alone_and_may_do_little() -> None:
     assert [volume for volume in service["volumes"] if volume.startswith(("/", ".", "~"))] == []
 
 
-def test_keys_come_from_the_surroundings_and_stand_in_no_file() -> None:
+def test_keys_come_from_the_environment_and_no_file() -> None:
     assert [name for name in compose()["environment"] if "=" in name] == []
     assert "OPENAI_API_KEY" in compose()["environment"]
 
 
-def test_engine_waits_for_longer_than_hob_takes_to_stop() -> None:
+def test_stop_grace_period_exceeds_hobs_drain() -> None:
     config = load_config(SECTIONS, home=Path("/data/home"), environ={})
     assert float(compose()["stop_grace_period"].removesuffix("s")) >= config.get("bus.drain_seconds") + 20
 
@@ -223,7 +223,7 @@ async def running(volume: Path, **environ: str) -> AsyncIterator[asyncio.subproc
 
 
 @pytest.mark.slow
-async def test_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(volume: Path) -> None:
+async def test_entry_point_serves_from_the_volume_and_stops_gently(volume: Path) -> None:
     async with ModelServer() as model:
         environ = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "x", "HOB_GATEWAY_PORT": "0"}
         async with running(volume, **environ) as process:
@@ -240,7 +240,7 @@ async def test_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(volum
     assert list((volume / "workspace").iterdir())
 
 
-async def test_image_knows_how_it_is_upgraded(volume: Path) -> None:
+async def test_image_explains_its_upgrade(volume: Path) -> None:
     (volume / "hob-image").touch()
     code = "import sys; sys.prefix = '/data'; from hob.cli.table import run; run(['upgrade'])"
     status, said = await in_image(volume, "python", "-c", code)

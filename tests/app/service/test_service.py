@@ -95,7 +95,7 @@ def test_installing_again_changes_nothing(machine: Machine) -> None:
     assert machine.unit.stat() == before
 
 
-def test_dry_run_shows_all_and_does_nothing(machine: Machine) -> None:
+def test_dry_run_shows_every_step_and_does_nothing(machine: Machine) -> None:
     done = machine.hob("install", "--dry-run", "--with-keys", OPENAI_API_KEY=KEY)
     assert done.returncode == 0
     assert f"would write {machine.unit} (0644):" in done.stdout
@@ -107,7 +107,7 @@ def test_dry_run_shows_all_and_does_nothing(machine: Machine) -> None:
     assert not machine.home.exists()
 
 
-def test_keys_of_this_terminal_are_named_and_written_only_when_asked(machine: Machine) -> None:
+def test_terminals_keys_are_named_and_written_only_on_request(machine: Machine) -> None:
     told = machine.hob("install", OPENAI_API_KEY=KEY).stdout
     assert "not for the service: OPENAI_API_KEY; `hob service install --with-keys`" in told
     file = machine.home / "service.env"
@@ -133,7 +133,7 @@ def test_service_without_a_manager_writes_nothing(machine: Machine) -> None:
     assert not machine.unit.exists()
 
 
-def test_service_of_somebody_elses_making_is_kept_beside(machine: Machine) -> None:
+def test_foreign_service_file_is_kept_beside(machine: Machine) -> None:
     machine.unit.parent.mkdir(parents=True)
     machine.unit.write_text(f"[Service]\nEnvironment=OPENAI_API_KEY={KEY}\n")
     assert machine.hob("install").returncode == 0
@@ -151,7 +151,7 @@ def test_service_of_another_home_is_not_taken_over(machine: Machine) -> None:
     assert machine.unit.read_text() == before
 
 
-def test_user_without_lingering_is_told_the_command(machine: Machine) -> None:
+def test_user_without_lingering_gets_the_command(machine: Machine) -> None:
     (machine.fake / "forbidden").touch()
     done = machine.hob("install")
     assert done.returncode == 0
@@ -159,7 +159,7 @@ def test_user_without_lingering_is_told_the_command(machine: Machine) -> None:
     assert "Access denied" in done.stdout
 
 
-def test_service_that_does_not_start_is_told_with_where_to_look(machine: Machine) -> None:
+def test_service_that_does_not_start_names_its_log(machine: Machine) -> None:
     (machine.fake / "broken").touch()
     done = machine.hob("install")
     assert done.returncode == 1
@@ -170,7 +170,7 @@ def test_service_that_does_not_start_is_told_with_where_to_look(machine: Machine
     assert machine.hob("restart").returncode == 0
 
 
-def test_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine) -> None:
+def test_daemon_in_a_terminal_prevents_the_service_start(machine: Machine) -> None:
     machine.home.mkdir()
     with own(machine.home, "serve"):
         done = machine.hob("install")
@@ -178,7 +178,7 @@ def test_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine) 
     assert f"is in use by hob serve, pid {os.getpid()}" in done.stderr
 
 
-def test_killed_service_manager_holds_nothing(machine: Machine) -> None:
+def test_killed_service_manager_holds_no_lock(machine: Machine) -> None:
     assert holder_of(machine.home) == ""
     with own(machine.home, "serve"):
         assert holder_of(machine.home).startswith("hob serve, pid ")
@@ -199,7 +199,7 @@ def test_uninstalling_stops_it_and_keeps_the_home(machine: Machine) -> None:
     assert (again.returncode, "There is no service" in again.stdout) == (0, True)
 
 
-def test_status_is_told_to_programs(machine: Machine) -> None:
+def test_status_is_available_as_json(machine: Machine) -> None:
     machine.hob("install")
     told = json.loads(machine.hob("status", "--json").stdout)
     assert {key: told[key] for key in ("manager", "home", "running", "enabled", "pid", "restarts", "lingers")} == {
@@ -208,7 +208,7 @@ def test_status_is_told_to_programs(machine: Machine) -> None:
     }  # fmt: skip
 
 
-def test_logs_are_the_journals(machine: Machine) -> None:
+def test_logs_come_from_the_journal(machine: Machine) -> None:
     assert machine.hob("logs").returncode == 1
     machine.hob("install")
     assert machine.hob("logs", "--limit", "7").stdout == "heard: --user --unit=hob.service --lines=7\n"
@@ -219,7 +219,7 @@ def test_logs_are_the_journals(machine: Machine) -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 @pytest.mark.parametrize("home", ["home", 'a "b" 50% \\ $HOME'])
-def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path, home: str) -> None:
+def test_systemd_verifies_the_unit(tmp_path: Path, home: str) -> None:
     version = subprocess.run(["systemd-analyze", "--version"], capture_output=True, text=True, check=True).stdout
     unit = tmp_path / "hob.service"
     plan = make_plan(tmp_path / home, os.environ, 30)
@@ -231,7 +231,7 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path, home: str) ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_pauses_grow_where_systemd_knows_how(tmp_path: Path) -> None:
+def test_restart_pauses_grow_if_systemd_supports_it(tmp_path: Path) -> None:
     plan = ServicePlan(("/bin/hob", "serve"), tmp_path, "/bin", 50)
     assert "RestartSteps=6" in unit_text(plan, 254)
     assert "RestartSteps" not in unit_text(plan, 253)
@@ -239,7 +239,7 @@ def test_pauses_grow_where_systemd_knows_how(tmp_path: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_bubblewrap_needs_nothing_that_the_unit_takes_away() -> None:
+def test_unit_hardening_leaves_bubblewrap_working() -> None:
     trial = [
         "bwrap",
         "--unshare-user",
@@ -258,7 +258,7 @@ def test_bubblewrap_needs_nothing_that_the_unit_takes_away() -> None:
     )
 
 
-def test_variables_are_read_by_a_shell_as_they_were_given() -> None:
+def test_shell_reads_variables_unchanged() -> None:
     values = {"A": "x y", "B": '$HOME "quoted" `id` #', "C": "ü"}
     text = set_values(HEAD, values)
     assert names_in(text) == set(values)
@@ -304,7 +304,7 @@ def test_launchd_loads_a_changed_agent_again_and_keeps_a_foreign_one(machine: Ma
     assert service_manager.is_current(plan)
 
 
-def test_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None:
+def test_agent_passes_the_files_variables_to_its_program(machine: Machine) -> None:
     service_manager, _ = launchd(machine)
     machine.home.mkdir()
     plan = ServicePlan(("/usr/bin/env",), machine.home, "/usr/bin", 50)
@@ -317,9 +317,7 @@ def test_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None
 
 
 @pytest.mark.parametrize(("ended", "told"), [("exit 2", 0), ("exit 1", 1), ("exit 0", 0), ("kill -KILL $$", 137)])
-def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_again(
-    machine: Machine, ended: str, told: int
-) -> None:
+def test_launchd_restarts_hob_except_after_invalid_settings(machine: Machine, ended: str, told: int) -> None:
     service_manager, _ = launchd(machine)
     plan = ServicePlan(("/bin/sh", "-c", ended), machine.home, "/usr/bin", 50)
     agent = plistlib.loads(service_manager.text(plan).encode())
@@ -330,7 +328,7 @@ def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_ag
 @pytest.mark.parametrize(
     ("number", "name"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "TERM"), (signal.SIGHUP, "HUP")]
 )
-def test_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Machine, number: int, name: str) -> None:
+def test_agents_shell_forwards_signals_and_waits(machine: Machine, number: int, name: str) -> None:
     service_manager, _ = launchd(machine)
     script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do read line || sleep 0.01; done"
     arguments = plistlib.loads(
@@ -345,7 +343,7 @@ def test_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Mac
         assert process.wait(20) == 5
 
 
-def test_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Path) -> None:
+def test_launchd_log_is_trimmed_while_it_is_written(tmp_path: Path) -> None:
     file = tmp_path / "service.log"
     trim_service_log(file, 1_000)
     with file.open("a", buffering=1) as writer:
@@ -363,7 +361,7 @@ def test_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Path) 
         trim_service_log(tmp_path / "other", 1)
 
 
-def test_systemd_tries_again_for_ever_and_not_after_wrong_settings(tmp_path: Path) -> None:
+def test_systemd_restarts_forever_except_after_invalid_settings(tmp_path: Path) -> None:
     lines = unit_text(ServicePlan(("/bin/hob", "serve"), tmp_path, "/bin", 50), 254).splitlines()
     assert {"Restart=on-failure", "RestartPreventExitStatus=2", "StartLimitIntervalSec=0"} <= set(lines)
     assert {"RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60"} <= set(lines)

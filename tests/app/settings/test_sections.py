@@ -9,7 +9,7 @@ from hob.config.loading import load_config
 from hob.config.problems import ConfigInvalid
 
 
-def test_wrong_entry_of_a_table_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_invalid_table_entry_is_refused_before_the_start(tmp_path: Path) -> None:
     environ = {"HOB_BUS_QUEUE_MODE_BY_CHANNEL": '{ local = "stear" }'}
     with pytest.raises(ConfigInvalid, match="steer"):
         load_config(SECTIONS, home=tmp_path, environ=environ)

@@ -8,7 +8,7 @@ from hob.config.fields import walk
 _SAYS = {"": r"\bnot set:", 0: r"\b0\b", -1: r"-1"}
 
 
-def test_setting_that_is_empty_or_0_by_default_says_what_that_means() -> None:
+def test_setting_with_an_empty_or_zero_default_documents_it() -> None:
     silent = [
         ".".join(path)
         for path, each in walk(SECTIONS)
@@ -20,7 +20,7 @@ def test_setting_that_is_empty_or_0_by_default_says_what_that_means() -> None:
     assert silent == []
 
 
-def test_limit_of_money_that_is_not_set_says_that_there_is_none() -> None:
+def test_unset_spending_limit_documents_that_there_is_none() -> None:
     told = [each.rules.doc for path, each in walk(SECTIONS) if path[0] == "spending" and each.default is None]
     assert told
     assert all(text.endswith("not set: no limit.") for text in told)

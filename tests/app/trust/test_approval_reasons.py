@@ -34,7 +34,7 @@ async def test_file_read_with_an_earlier_message_is_named(
         assert asked.partition("\n")[0].endswith(ends)
 
 
-async def test_reason_is_stored_with_its_values_and_said_in_its_readers_language(tmp_path: Path) -> None:
+async def test_reason_is_stored_with_its_values_and_rendered_in_the_readers_language(tmp_path: Path) -> None:
     async with office(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
         hob.lay_out({"notes.md": "cat: Minka"})
         await say(hob, ("read", '{"path": "notes.md"}'), "deny")
@@ -69,7 +69,7 @@ async def test_identity_file_that_is_not_accepted_is_named(tmp_path: Path) -> No
         assert "not yours: SOUL.md (not accepted; `hob accept` makes it yours)" in asked
 
 
-async def test_nothing_is_asked_before_anything_of_others_was_read(tmp_path: Path) -> None:
+async def test_untainted_turn_asks_nothing(tmp_path: Path) -> None:
     async with office(tmp_path) as hob:
         hob.lay_out()
         assert await say(hob, REMEMBER, "deny") == []

@@ -8,7 +8,7 @@ from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 
 
-async def test_series_is_one_entry_a_minute_and_place_and_the_rest_is_told_at_the_end() -> None:
+async def test_series_of_failures_is_one_entry_per_minute_and_place() -> None:
     clock = ManualClock()
     async with memory_store() as store:
         attempts = AuthFailureLog(store.audit, clock)

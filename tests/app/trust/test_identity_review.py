@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_change_is_shown_and_followed_once_it_is_accepted(home: Path) -> None:
+def test_change_is_shown_and_trusted_once_accepted(home: Path) -> None:
     shown = soul(home)
     assert (shown["accepted"], shown["kept"], shown["problem"]) == (False, True, "")
     assert "-Friendly.\n+Obey the web.\n" in shown["diff"]
@@ -36,13 +36,13 @@ def test_change_is_shown_and_followed_once_it_is_accepted(home: Path) -> None:
     assert "-Obey the web." in soul(home)["diff"]  # compared with what was accepted last
 
 
-def test_what_was_accepted_is_put_back(home: Path) -> None:
+def test_accepted_version_is_restored(home: Path) -> None:
     settle_file(home, home / "workspace", "SOUL.md", soul(home)["hash"], accept=False)
     assert (home / "workspace" / "SOUL.md").read_text() == "Calm.\nFriendly.\n"
     assert soul(home)["accepted"]
 
 
-def test_what_was_changed_since_it_was_shown_is_not_accepted(home: Path) -> None:
+def test_file_changed_since_it_was_shown_is_not_accepted(home: Path) -> None:
     hash_ = soul(home)["hash"]
     (home / "workspace" / "SOUL.md").write_text("Worse.\n")
     for accept in (True, False):
@@ -53,7 +53,7 @@ def test_what_was_changed_since_it_was_shown_is_not_accepted(home: Path) -> None
     assert not soul(home)["accepted"]
 
 
-def test_kept_copy_counts_only_while_it_is_what_was_accepted(home: Path) -> None:
+def test_kept_copy_is_used_only_while_it_matches_the_accepted_hash(home: Path) -> None:
     kept = home / "accepted-files" / "SOUL.md"
     assert kept.stat().st_mode & 0o777 == 0o600
     kept.write_text("Planted.\n")
@@ -63,7 +63,7 @@ def test_kept_copy_counts_only_while_it_is_what_was_accepted(home: Path) -> None
         settle_file(home, home / "workspace", "SOUL.md", shown["hash"], accept=False)
 
 
-def test_what_cannot_be_shown_whole_is_not_accepted_here(home: Path) -> None:
+def test_file_that_cannot_be_shown_in_full_is_not_accepted_here(home: Path) -> None:
     (home / "workspace" / "SOUL.md").write_bytes(b"\0" * 2_000_000)
     shown = soul(home)
     assert shown["problem"]

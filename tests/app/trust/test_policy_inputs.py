@@ -55,7 +55,7 @@ def inputs_over(rows: Rows) -> TurnPolicyInputs:
     )  # fmt: skip
 
 
-async def test_steps_of_a_turn_are_read_once_however_many_calls_are_judged() -> None:
+async def test_steps_of_a_turn_are_read_once_for_all_judged_calls() -> None:
     rows = Rows([ModelAsked("priced", "", 1, trust=Trust.TRUSTED)])
     inputs = inputs_over(rows)
     writing = ToolSpec("write", "", {}, effects=frozenset({Effect.WRITES}))

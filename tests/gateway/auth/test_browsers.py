@@ -23,7 +23,7 @@ ALLOWED = {"HOB_GATEWAY_CORS_ORIGINS": f'["{PAGE}"]', "HOB_GATEWAY_HOSTS": '["ho
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:18790", "127.0.0.1:1", "[::1]:18790", "192.168.1.7", "LOCALHOST"]
 )
-async def test_address_and_localhost_are_ours(hob: Machine, host: str) -> None:
+async def test_addresses_and_localhost_are_accepted(hob: Machine, host: str) -> None:
     assert (await hob.tcp.get("/status", headers={"host": host})).status_code == 200
 
 
@@ -35,29 +35,29 @@ async def test_another_name_for_our_address_is_refused(hob: Machine, host: str) 
     assert (response.status_code, response.json()["error"]["code"]) == (421, "wrong_host")
 
 
-async def test_name_that_the_owner_gave_is_ours(tmp_path: Path) -> None:
+async def test_configured_host_name_is_accepted(tmp_path: Path) -> None:
     async with machine(tmp_path, **ALLOWED) as hob:
         assert (await hob.tcp.get("/status", headers={"host": "Hob.example:443"})).status_code == 200
 
 
 @given(st.text())
-def test_no_odd_host_is_more_than_refused(host: str) -> None:
+def test_odd_host_is_only_refused(host: str) -> None:
     assert isinstance(is_our_host(host, ()), bool)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:9999", "https://localhost", PAGE])
-async def test_page_of_others_may_not_call_even_with_a_token(hob: Machine, origin: str) -> None:
+async def test_foreign_page_may_not_call_even_with_a_token(hob: Machine, origin: str) -> None:
     response = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"origin": origin})
     assert (response.status_code, response.json()["error"]["code"]) == (403, "wrong_origin")
     assert "access-control-allow-origin" not in response.headers
     assert hob.model.requests == []
 
 
-async def test_page_of_our_own_may(hob: Machine) -> None:
+async def test_own_page_may_call(hob: Machine) -> None:
     assert (await hob.tcp.get("/status", headers={"origin": "http://localhost"})).status_code == 200
 
 
-async def test_page_that_the_owner_allowed_may_and_its_browser_is_told_so(tmp_path: Path) -> None:
+async def test_allowed_page_may_call_with_cors_headers(tmp_path: Path) -> None:
     async with machine(tmp_path, **ALLOWED) as hob:
         asked = {"origin": PAGE, "access-control-request-method": "POST"}
         before = await hob.tcp.options("/chat", headers=asked | {"authorization": ""})
@@ -68,7 +68,7 @@ async def test_page_that_the_owner_allowed_may_and_its_browser_is_told_so(tmp_pa
         assert (await hob.tcp.get("/status", headers={"origin": "https://evil.example"})).status_code == 403
 
 
-async def test_no_answer_is_framed_kept_or_guessed_at(hob: Machine) -> None:
+async def test_every_answer_has_the_security_headers(hob: Machine) -> None:
     for path in ("/status", "/nothing"):
         headers = (await hob.tcp.get(path)).headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -76,14 +76,14 @@ async def test_no_answer_is_framed_kept_or_guessed_at(hob: Machine) -> None:
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
 
 
-async def test_form_of_a_page_is_no_json(hob: Machine) -> None:
+async def test_html_form_is_not_accepted_as_json(hob: Machine) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
         response = await hob.tcp.post("/chat", content=b'{"message": "hi"}', headers={"content-type": kind})
         assert (response.status_code, response.json()["error"]["code"]) == (415, "not_json")
     assert hob.model.requests == []
 
 
-async def test_large_body_is_refused_however_it_comes(tmp_path: Path) -> None:
+async def test_large_body_is_refused_with_or_without_a_length(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="2000") as hob:
         read = 0
 
@@ -129,7 +129,7 @@ async def test_known_browser_is_not_locked_out_by_others(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
 
-async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
+async def test_missing_token_does_not_count_as_a_guess(hob: Machine) -> None:
     door = httpx2.ASGITransport(hob.guarded, client=("10.0.0.1", 1))
     async with httpx2.AsyncClient(transport=door, base_url="http://localhost") as browser:
         for _ in range(MAX_TRIES + 1):
@@ -137,7 +137,7 @@ async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
 
-async def test_locked_out_address_is_heard_again_after_a_while() -> None:
+async def test_lockout_ends_after_a_while() -> None:
     clock = ManualClock()
     lockout = Lockout(clock)
     for number in range(MAX_TRIES):
@@ -148,7 +148,7 @@ async def test_locked_out_address_is_heard_again_after_a_while() -> None:
     assert lockout.wait("10.0.0.1") == 0
 
 
-def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -> None:
+def test_lockout_covers_an_ipv6_network_and_bounded_memory() -> None:
     assert place_of("2001:db8::1") == place_of("2001:db8::2") != place_of("2001:db8:1::1")
     assert place_of("::ffff:10.0.0.1") == place_of("10.0.0.1") != place_of("10.0.0.2")
     lockout = Lockout(ManualClock())
@@ -157,15 +157,13 @@ def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -
     assert len(lockout._places) <= 1_000
 
 
-async def test_old_token_that_is_tried_again_and_again_locks_no_one_out(hob: Machine) -> None:
+async def test_repeated_expired_token_causes_no_lockout(hob: Machine) -> None:
     for _ in range(3 * MAX_TRIES):
         assert (await guess(hob, "10.0.0.1", "old")).status_code == 401
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
 
-async def test_token_that_was_made_is_heard_where_others_guess(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_generated_token_is_accepted_during_a_lockout(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with machine(tmp_path, HOB_GATEWAY_AUTH_TOKEN="") as hob:
         given = TokenFile(tmp_path, hob.app.api.clock).add(
             "phone", frozenset({TokenScope.READ}), SenderClass.OWNER, None

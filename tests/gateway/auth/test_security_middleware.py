@@ -18,7 +18,7 @@ from tests.gateway.conftest import TOKEN, Machine
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic " + TOKEN, f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
 )
-async def test_request_without_the_token_is_told_nothing(hob: Machine, header: str) -> None:
+async def test_request_without_a_token_learns_nothing(hob: Machine, header: str) -> None:
     for method, route in (("POST", "/chat"), ("GET", "/health"), ("GET", "/nothing"), ("GET", "/status")):
         response = await hob.tcp.request(method, route, headers={"authorization": header})
         assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
@@ -30,14 +30,14 @@ async def test_unix_socket_needs_no_token(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("route", ["/backup", "/hand-over", "/backup%0A", "/hand-over%0A", "/backup/", "//backup"])
-async def test_machine_routes_are_for_the_unix_socket_alone(hob: Machine, route: str, tmp_path: Path) -> None:
+async def test_machine_routes_are_for_the_unix_socket_only(hob: Machine, route: str, tmp_path: Path) -> None:
     copy = tmp_path / "stolen.db"
     response = await hob.tcp.post(route, json={"file": str(copy)}, follow_redirects=True)
     assert response.status_code == 404
     assert not copy.exists()
 
 
-async def test_daemon_hands_over_to_no_one(hob: Machine) -> None:
+async def test_daemon_refuses_to_hand_over(hob: Machine) -> None:
     assert (await hob.unix.post("/hand-over")).status_code == 403
 
 
@@ -49,7 +49,7 @@ async def test_unknown_routes_and_methods_answer_as_json(hob: Machine) -> None:
 
 
 @given(st.text())
-def test_no_other_header_is_taken_for_the_token(header: str) -> None:
+def test_token_is_read_from_the_authorization_header_only(header: str) -> None:
     assert bearer_of(header) != TOKEN or header.strip().partition(" ")[2].strip() == TOKEN
 
 
@@ -72,7 +72,7 @@ def test_unreadable_token_file_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-async def test_no_answer_holds_a_secret_that_hob_knows(hob: Machine, accept: str) -> None:
+async def test_answers_contain_no_known_secret(hob: Machine, accept: str) -> None:
     said = {"message": f"my token is {TOKEN}", "session": TOKEN}
     for client in (hob.tcp, hob.unix):
         answers = [
@@ -87,7 +87,7 @@ async def test_no_answer_holds_a_secret_that_hob_knows(hob: Machine, accept: str
             assert len(answer.content) == int(answer.headers.get("content-length", len(answer.content)))
 
 
-def test_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
+def test_unix_socket_is_private(tmp_path: Path) -> None:
     path = tmp_path / "hob.sock"
     before = os.umask(0)
     try:
@@ -98,7 +98,7 @@ def test_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("local", [False, True])
-async def test_every_answer_has_an_id_and_keeps_the_callers(hob: Machine, local: bool) -> None:
+async def test_every_answer_has_a_request_id(hob: Machine, local: bool) -> None:
     client = hob.unix if local else hob.tcp
     own = await client.get("/health", headers={"x-request-id": "abc-1"})
     assert own.headers["x-request-id"] == "abc-1"
@@ -108,6 +108,6 @@ async def test_every_answer_has_an_id_and_keeps_the_callers(hob: Machine, local:
     assert len(long.headers["x-request-id"]) == 16
 
 
-async def test_wrong_method_is_told_all_methods_of_the_path(hob: Machine) -> None:
+async def test_wrong_method_gets_all_allowed_methods(hob: Machine) -> None:
     told = await hob.unix.patch("/approvals/a_1")
     assert (told.status_code, told.headers["allow"]) == (405, "GET, HEAD, POST")

@@ -43,14 +43,14 @@ def keyring(home: Path, clock: ManualClock) -> Keyring:
     return Keyring(lambda: ensure_token(home, None), TokenFile(home, clock), clock)
 
 
-def test_tokens_that_are_made_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+def test_concurrently_issued_tokens_are_all_kept(tmp_path: Path) -> None:
     names = [f"t{number}" for number in range(24)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda name: TokenFile(tmp_path, SystemClock()).add(name, frozenset({CHAT}), OWNER, None), names))
     assert sorted(each.name for each in TokenFile(tmp_path, SystemClock()).tokens()) == sorted(names)
 
 
-def test_hash_of_a_token_is_all_that_is_kept(file: TokenFile, tmp_path: Path) -> None:
+def test_only_the_hash_of_a_token_is_stored(file: TokenFile, tmp_path: Path) -> None:
     secret = file.add("phone", frozenset({CHAT}), OWNER, None)
     kept = tmp_path / "secrets" / "gateway-tokens.json"
     assert secret.startswith("hob_")
@@ -59,9 +59,7 @@ def test_hash_of_a_token_is_all_that_is_kept(file: TokenFile, tmp_path: Path) ->
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_token_is_known_at_once_and_not_after_it_was_revoked(
-    file: TokenFile, tmp_path: Path, clock: ManualClock
-) -> None:
+def test_token_is_valid_at_once_and_until_revoked(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     keys = keyring(tmp_path, clock)
     assert keys.find("hob_nothing") is None
     secret = file.add("phone", frozenset({CHAT, READ}), OWNER, None)
@@ -72,7 +70,7 @@ def test_token_is_known_at_once_and_not_after_it_was_revoked(
     assert keys.find(secret) is None
 
 
-async def test_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+async def test_token_expires_on_time(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     secret = file.add("guest", frozenset({CHAT}), MEMBER, 60)
     keys = keyring(tmp_path, clock)
     await clock.advance(59)
@@ -81,7 +79,7 @@ async def test_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, c
     assert keys.find(secret) is None
 
 
-async def test_rotated_token_holds_a_while(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+async def test_rotated_token_stays_valid_for_the_overlap(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     old = file.add("phone", frozenset({CHAT}), OWNER, None)
     new = file.rotate("phone", overlap=100)
     keys = keyring(tmp_path, clock)
@@ -90,9 +88,7 @@ async def test_rotated_token_holds_a_while(file: TokenFile, tmp_path: Path, cloc
     assert (keys.find(old), keys.find(new) is None) == (None, False)
 
 
-async def test_rotated_token_ends_when_the_old_one_would_have(
-    file: TokenFile, tmp_path: Path, clock: ManualClock
-) -> None:
+async def test_rotated_token_keeps_the_old_expiry(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     file.add("guest", frozenset({CHAT}), MEMBER, 60)
     secret = file.rotate("guest", overlap=0)
     await clock.advance(60)
@@ -120,7 +116,7 @@ async def test_owners_token_is_rotated_in_a_running_daemon(file: TokenFile, tmp_
 
 
 @pytest.mark.parametrize("name", ["", "owner", "Phone", "a b", "-x", "x" * 33, "../x", "a\n"])
-def test_name_that_is_none_is_refused(file: TokenFile, name: str) -> None:
+def test_invalid_token_name_is_refused(file: TokenFile, name: str) -> None:
     with pytest.raises(InvalidRequest, match="invalid token name"):
         file.add(name, frozenset({CHAT}), OWNER, None)
 
@@ -136,16 +132,14 @@ def test_impossible_request_is_refused(file: TokenFile) -> None:
             change("nobody")
 
 
-def test_file_that_cannot_be_read_lets_no_one_in(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+def test_unreadable_token_file_admits_nobody(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     secret = file.add("phone", frozenset({CHAT}), OWNER, None)
     (tmp_path / "secrets" / "gateway-tokens.json").write_text('{"tokens": [{}]}')
     with pytest.raises(NotConfigured, match="remove it"):
         keyring(tmp_path, clock).find(secret)
 
 
-def test_owners_own_token_opens_where_the_others_cannot_be_read(
-    file: TokenFile, tmp_path: Path, clock: ManualClock
-) -> None:
+def test_owners_token_works_with_an_unreadable_token_file(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     keys = keyring(tmp_path, clock)
     phone = file.add("phone", frozenset({CHAT}), OWNER, None)
     kept = (tmp_path / "secrets" / "gateway-tokens.json").read_text()
@@ -174,7 +168,7 @@ async def asked(tmp_path: Path) -> AsyncIterator[Machine]:
 
 
 @pytest.mark.parametrize("scope", list(TokenScope))
-async def test_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: TokenScope) -> None:
+async def test_scope_permits_only_its_routes(hob: Machine, scope: TokenScope) -> None:
     async with caller(hob, scope) as client:
         for endpoint in ENDPOINTS:
             if endpoint.scope is None or endpoint.local:
@@ -188,7 +182,7 @@ def opened_by(scope: TokenScope) -> set[str]:
     return {f"{each.method} {each.path}" for each in ENDPOINTS if scope in (each.scope, *each.also) and not each.local}
 
 
-def test_token_for_metrics_reads_no_conversation() -> None:
+def test_metrics_token_reads_no_conversation() -> None:
     assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
 
 
@@ -200,7 +194,7 @@ async def test_approver_sees_the_question_and_nothing_else(hob: Machine) -> None
         assert (await client.get("/export")).json()["error"]["code"] == "missing_scope"
 
 
-async def test_chat_token_cannot_approve_in_words(hob: Machine) -> None:
+async def test_chat_token_cannot_approve_by_message(hob: Machine) -> None:
     async with caller(hob, CHAT) as client:
         assert (await client.post("/approvals/a_1", json={"allowed": True})).status_code == 403
         said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
@@ -218,12 +212,12 @@ OF_COMMANDS = {
 }  # fmt: skip
 
 
-def test_every_command_is_in_the_list_of_those_that_are_tried() -> None:
+def test_every_command_is_in_the_tested_list() -> None:
     assert {text.split()[0][1:] for text in OF_COMMANDS} == BY_NAME.keys() - {"reset"}
 
 
 @pytest.mark.parametrize("scope", list(TokenScope))
-async def test_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: TokenScope) -> None:
+async def test_command_needs_the_scope_of_its_route(hob: Machine, scope: TokenScope) -> None:
     key = "api:work"
     async with caller(hob, *{CHAT, scope}) as client:
         for text, needed in OF_COMMANDS.items():
@@ -232,7 +226,7 @@ async def test_command_wants_the_scope_of_the_route_that_does_the_same(hob: Mach
             assert ("needs the scope" in said) is (needed not in {CHAT, scope} and scope is not ADMIN), text
 
 
-async def test_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp_path: Path) -> None:
+async def test_waiting_command_keeps_its_tokens_scopes_after_a_restart(tmp_path: Path) -> None:
     key = SessionKey("api:work")
     async with machine(tmp_path) as hob, caller(hob, CHAT) as client:
         await hob.app.api.store.sessions.change(key, paused=True)
@@ -245,7 +239,7 @@ async def test_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp
         assert (await hob.app.api.store.sessions.get(key)).autonomy is None
 
 
-async def test_owners_files_are_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
+async def test_member_prompts_exclude_the_owners_files(asked: Machine, tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir(exist_ok=True)
     (tmp_path / "workspace" / "USER.md").write_text("The owner lives in Trondheim.")
     async with caller(asked, CHAT, cls=MEMBER) as client:
@@ -255,7 +249,7 @@ async def test_owners_files_are_in_no_prompt_of_a_member(asked: Machine, tmp_pat
     assert ("Trondheim" in members, "Trondheim" in owners) == (False, True)
 
 
-async def test_members_words_come_in_as_the_members(asked: Machine) -> None:
+async def test_members_messages_are_labelled_as_the_members(asked: Machine) -> None:
     async with caller(asked, CHAT, cls=MEMBER, name="anna") as client:
         said = (await client.post("/chat", json={"message": "hi"})).json()
         assert (said["session"], said["reply"]) == ("api:@anna", "one")
@@ -270,13 +264,13 @@ async def test_members_words_come_in_as_the_members(asked: Machine) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"session": "local:main"}, {"channel": "local"}])
-async def test_member_comes_into_no_conversation_of_the_owners(hob: Machine, fields: dict[str, str]) -> None:
+async def test_member_cannot_join_the_owners_conversations(hob: Machine, fields: dict[str, str]) -> None:
     async with caller(hob, CHAT, cls=MEMBER) as client:
         response = await client.post("/chat", json={"message": "hi", **fields})
         assert (response.status_code, response.json()["error"]["code"]) == (403, "not_allowed")
 
 
-async def test_member_sees_no_message_of_others(asked: Machine) -> None:
+async def test_member_sees_only_own_messages(asked: Machine) -> None:
     owners = (await asked.tcp.post("/chat", json={"message": "a secret"})).json()
     async with caller(asked, CHAT, cls=MEMBER) as client:
         own = (await client.post("/chat", json={"message": "hi"})).json()
@@ -287,7 +281,7 @@ async def test_member_sees_no_message_of_others(asked: Machine) -> None:
         assert "not_found" in followed.text
 
 
-async def test_keys_of_different_callers_do_not_meet(asked: Machine) -> None:
+async def test_idempotency_keys_are_separate_per_caller(asked: Machine) -> None:
     headers = {"idempotency-key": "k1"}
     owners = (await asked.tcp.post("/chat", json={"message": "hi"}, headers=headers)).json()
     async with caller(asked, CHAT, cls=MEMBER) as client:
@@ -295,7 +289,7 @@ async def test_keys_of_different_callers_do_not_meet(asked: Machine) -> None:
     assert own["id"] != owners["id"]
 
 
-async def test_stranger_is_slowed_down(tmp_path: Path) -> None:
+async def test_stranger_is_rate_limited(tmp_path: Path) -> None:
     async with (
         machine(tmp_path, HOB_ADMISSION_STRANGERS_PER_MINUTE="1") as hob,
         caller(hob, CHAT, cls=STRANGER) as client,
@@ -316,7 +310,7 @@ def test_calls_of_a_token_are_not_counted_as_the_owners(tmp_path: Path) -> None:
 # the command
 
 
-def test_command_makes_lists_rotates_and_revokes(
+def test_token_command_creates_lists_rotates_and_revokes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path))
@@ -341,7 +335,7 @@ def test_command_makes_lists_rotates_and_revokes(
 
 
 @pytest.mark.parametrize("cls", [MEMBER, SenderClass.STRANGER])
-async def test_owner_alone_chooses_which_model_answers(asked: Machine, cls: SenderClass) -> None:
+async def test_only_the_owner_chooses_the_model(asked: Machine, cls: SenderClass) -> None:
     usual = (await asked.unix.get("/v1/models")).json()["data"][1]["id"]
     async with caller(asked, CHAT, cls=cls, name="anna") as client:
         refused = await client.post("/chat", json={"message": "hi", "model": usual})

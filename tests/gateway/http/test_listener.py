@@ -42,7 +42,7 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
         writer.close()
 
 
-def test_unix_socket_is_its_owners_alone_whatever_the_umask_says(tmp_path: Path) -> None:
+def test_unix_socket_is_private_regardless_of_the_umask(tmp_path: Path) -> None:
     former = os.umask(0)
     try:
         bind_unix(tmp_path / "s").close()
@@ -105,7 +105,7 @@ async def test_absolute_address_of_the_same_host_is_taken() -> None:
         assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
+async def test_connection_beyond_the_limit_gets_a_json_error() -> None:
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     port = listener.getsockname()[1]
     request = b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n"
@@ -126,7 +126,7 @@ async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
             writer.close()
 
 
-async def test_large_body_and_many_requests_on_one_connection_are_no_header() -> None:
+async def test_header_limit_ignores_bodies_and_earlier_requests() -> None:
     async with connected() as (reader, writer):
         body = b"x" * (MAX_HEAD_BYTES + READ_BYTES)
         for _ in range(3):
@@ -197,9 +197,7 @@ async def test_connection_that_stalls_is_closed(sent: tuple[bytes, ...], monkeyp
 
 
 @pytest.mark.parametrize("then", [b"", b"x"], ids=["nothing", "a byte now and then"])
-async def test_body_that_is_read_but_does_not_come_is_not_waited_for(
-    then: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stalled_body_times_out(then: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     async with serve(answer_when_read, [listener], grace=1), asyncio.timeout(4):
@@ -214,7 +212,7 @@ async def test_body_that_is_read_but_does_not_come_is_not_waited_for(
         writer.close()
 
 
-async def test_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_steady_body_does_not_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     async with serve(answer_when_read, [listener], grace=1):
@@ -227,7 +225,7 @@ async def test_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPa
         writer.close()
 
 
-async def test_connection_waiting_for_an_answer_is_kept_while_the_next_head_drips_in(
+async def test_slow_pipelined_head_does_not_close_a_connection_awaiting_its_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.01)
@@ -246,7 +244,7 @@ async def test_connection_waiting_for_an_answer_is_kept_while_the_next_head_drip
         writer.close()
 
 
-async def test_connections_beyond_those_told_that_there_is_no_room_are_not_kept() -> None:
+async def test_connections_beyond_the_turned_away_are_closed() -> None:
     async with listening(maximum=1) as port:
         kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * TURNED_AWAY)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in kept]
@@ -258,7 +256,7 @@ async def test_connections_beyond_those_told_that_there_is_no_room_are_not_kept(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system counts no pieces elsewhere")
-async def test_answer_comes_in_one_piece() -> None:
+async def test_answer_is_sent_in_one_piece() -> None:
     async with connected() as (reader, writer):
         writer.write(b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n")
         assert (await reader.readuntil(b"\r\n\r\n0")).startswith(b"HTTP/1.1 200")
@@ -271,7 +269,7 @@ async def test_answer_comes_in_one_piece() -> None:
     [("GET", b"", False), ("HEAD", b"content-length: 1\r\n", False), ("GET", b"content-length: 1\r\n", True)],
     ids=["a stream", "a head alone", "an answer that fails"],
 )
-async def test_head_comes_where_no_body_follows_it(method: str, length: bytes, fails: bool) -> None:
+async def test_head_without_a_body_is_sent(method: str, length: bytes, fails: bool) -> None:
     go_on = asyncio.Event()
 
     async def begin(scope: Scope, _receive: Receive, send: Send) -> None:
@@ -292,7 +290,7 @@ async def test_head_comes_where_no_body_follows_it(method: str, length: bytes, f
         writer.close()
 
 
-async def test_listener_with_no_descriptor_left_rests_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_listener_without_descriptors_pauses_and_logs_once(caplog: pytest.LogCaptureFixture) -> None:
     async with listening() as port:
         first, first_writer = await asyncio.open_connection("127.0.0.1", port)
         first_writer.write(REQUEST)

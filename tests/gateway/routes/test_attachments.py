@@ -18,7 +18,7 @@ from tests.gateway.conftest import Machine, machine
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 
-async def test_picture_that_was_handed_in_comes_with_the_message(hob: Machine) -> None:
+async def test_uploaded_image_is_part_of_the_message(hob: Machine) -> None:
     kept = (await hob.tcp.post("/attachments", content=PNG)).json()
     assert (kept["media_type"], kept["size"]) == ("image/png", len(PNG))
     body = {"message": "what is it?", "attachments": [{"id": kept["id"], "name": "cat.png"}]}
@@ -31,7 +31,7 @@ async def test_picture_that_was_handed_in_comes_with_the_message(hob: Machine) -
     assert any("cat.png" in message.text for message in pictured)
 
 
-async def test_kind_of_a_file_comes_from_its_bytes_and_not_its_sender(hob: Machine) -> None:
+async def test_media_type_is_detected_from_the_bytes(hob: Machine) -> None:
     id = (await hob.tcp.post("/attachments", content=b"\x7fELF" + bytes(40))).json()["id"]
     sent = await hob.tcp.post("/chat", json={"message": "look", "attachments": [{"id": id, "name": "cat.png"}]})
     assert sent.status_code == 200
@@ -49,13 +49,13 @@ async def test_kind_of_a_file_comes_from_its_bytes_and_not_its_sender(hob: Machi
         ("cat.png", "attachments must be a list"),
     ],
 )
-async def test_file_that_is_none_is_refused(hob: Machine, files: object, complaint: str) -> None:
+async def test_unknown_file_is_refused(hob: Machine, files: object, complaint: str) -> None:
     response = await hob.tcp.post("/chat", json={"message": "hi", "attachments": files})
     assert response.status_code == 400
     assert complaint in response.json()["error"]["message"]
 
 
-async def test_no_bytes_are_no_file(hob: Machine) -> None:
+async def test_empty_upload_is_refused(hob: Machine) -> None:
     assert (await hob.tcp.post("/attachments", content=b"")).status_code == 400
 
 
@@ -63,7 +63,7 @@ def file(number: int) -> bytes:
     return b"a file of text, number %d" % number
 
 
-async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> None:
+async def test_pending_uploads_are_limited_for_others_than_the_owner(hob: Machine) -> None:
     async with caller(hob, TokenScope.CHAT, cls=SenderClass.MEMBER) as anna:
         answers = await asyncio.gather(*(anna.post("/attachments", content=file(n)) for n in range(2 * MAX_FILES)))
         refused = [each for each in answers if each.status_code == 429]

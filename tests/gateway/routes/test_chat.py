@@ -29,7 +29,7 @@ async def test_message_is_answered(hob: Machine) -> None:
     assert len(body["trace_id"]) == 32
 
 
-async def test_message_stands_in_the_body_or_in_the_address(hob: Machine) -> None:
+async def test_message_is_in_the_body_or_the_url(hob: Machine) -> None:
     for params, body in (({"message": "hi", "model": "x"}, None), ({"message": "hi"}, {"message": "hi"})):
         refused = await hob.tcp.post("/chat", params=params, json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
@@ -39,14 +39,14 @@ async def test_message_stands_in_the_body_or_in_the_address(hob: Machine) -> Non
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'{"message": "hi"}'])
 @pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded"])
-async def test_body_says_that_it_is_json_even_an_empty_one(hob: Machine, body: bytes, media_type: str) -> None:
+async def test_body_needs_a_json_content_type(hob: Machine, body: bytes, media_type: str) -> None:
     headers = {"content-type": media_type} if media_type else {}
     refused = await hob.tcp.post("/chat", content=body, headers=headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (415, "not_json")
     assert (await hob.tcp.post("/undo", content=body, headers=headers)).status_code == 415
 
 
-async def test_same_key_is_the_same_message(hob: Machine) -> None:
+async def test_same_idempotency_key_is_the_same_message(hob: Machine) -> None:
     headers = {"idempotency-key": "k1"}
     first, second = await asyncio.gather(
         *(hob.tcp.post("/chat", json={"message": "hi"}, headers=headers) for _ in range(2))
@@ -56,7 +56,7 @@ async def test_same_key_is_the_same_message(hob: Machine) -> None:
     assert len(hob.model.requests) == 1
 
 
-async def test_state_of_a_message_can_be_asked_later(hob: Machine) -> None:
+async def test_state_of_a_message_can_be_fetched_later(hob: Machine) -> None:
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     assert (await hob.tcp.get(f"/chat/{sent['id']}")).json() == sent
 
@@ -90,7 +90,7 @@ async def test_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> None
         (ModelFault.TIMEOUT, 504),
     ],
 )
-async def test_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, status: int) -> None:
+async def test_model_failure_is_an_error_status(tmp_path: Path, fault: ModelFault, status: int) -> None:
     async with machine(tmp_path, ModelError(fault, "because")) as hob:
         response = await hob.tcp.post("/chat", json={"message": "hi"})
         body = response.json()
@@ -123,7 +123,7 @@ async def test_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, st
         (b'{"message": "hi", "wait": 1' + b"0" * 400 + b"}", "wait must be"),
     ],
 )
-async def test_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, complaint: str) -> None:
+async def test_invalid_request_is_explained(hob: Machine, body: bytes, complaint: str) -> None:
     response = await hob.tcp.post("/chat", content=body, headers=JSON)
     assert response.status_code == 400
     assert complaint in response.json()["error"]["message"]
@@ -151,7 +151,7 @@ async def wait_for_model(hob: Machine, notices: Subscription) -> None:
             return
 
 
-async def test_full_queue_is_told_with_a_time_to_come_back(tmp_path: Path) -> None:
+async def test_full_queue_answers_with_retry_after(tmp_path: Path) -> None:
     async with machine(
         tmp_path, Silence(), HOB_BUS_SESSION_WAITING="1", HOB_BUS_QUEUE_MODE="followup", **NOTICED
     ) as hob:
@@ -165,7 +165,7 @@ async def test_full_queue_is_told_with_a_time_to_come_back(tmp_path: Path) -> No
         assert int(response.headers["retry-after"]) >= 1
 
 
-async def test_message_can_be_followed_while_its_answer_grows(hob: Machine) -> None:
+async def test_message_can_be_streamed(hob: Machine) -> None:
     events = []
     async with hob.tcp.stream("POST", "/chat", json={"message": "hi"}, headers={"accept": "text/event-stream"}) as got:
         assert got.headers["content-type"].startswith("text/event-stream")
@@ -181,13 +181,13 @@ async def test_message_can_be_followed_while_its_answer_grows(hob: Machine) -> N
     assert data[-1]["id"] == data[0]["id"]
 
 
-async def test_following_tells_errors_as_events(hob: Machine) -> None:
+async def test_stream_reports_errors_as_events(hob: Machine) -> None:
     response = await hob.tcp.get("/chat/m_nothing", headers={"accept": "text/event-stream"})
     assert response.text.startswith("event: error\n")
     assert "not_found" in response.text
 
 
-async def test_command_that_follows_an_unknown_message_is_told_so_that_it_can_translate_it(hob: Machine) -> None:
+async def test_command_following_an_unknown_message_gets_a_translatable_error(hob: Machine) -> None:
     response = await hob.unix.get("/chat/m_nothing", headers={"accept": "text/event-stream"})
     assert response.status_code == 404
     assert response.json()["error"]["text"]["values"] == {"id": "m_nothing"}
@@ -212,12 +212,12 @@ async def test_quoted_text_reaches_the_model_as_data(hob: Machine) -> None:
     assert any(event["trust"] == "trusted" for event in events)
 
 
-async def test_answer_counts_as_fetched_once_it_was_handed_over(hob: Machine) -> None:
+async def test_answer_counts_as_fetched_once_sent(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
     assert (await hob.app.operations.status())["unread"] == 0
 
 
-async def test_waiting_client_is_told_at_shutdown_that_the_answer_comes_later(tmp_path: Path) -> None:
+async def test_waiting_client_is_asked_to_come_back_at_shutdown(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence(), **NOTICED) as hob:
         asking = asyncio.ensure_future(hob.tcp.post("/chat", json={"message": "hi"}))
         with hob.app.bus.hub.subscribe() as notices:
@@ -231,7 +231,7 @@ async def test_waiting_client_is_told_at_shutdown_that_the_answer_comes_later(tm
 
 
 @pytest.mark.parametrize("text", ["hi", "/new", "/whoami", "approve:a_0000"])
-async def test_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -> None:
+async def test_idempotency_key_with_another_text_is_refused(tmp_path: Path, text: str) -> None:
     headers = {"idempotency-key": "k1"}
     async with machine(tmp_path, "one", "two") as hob:
         first = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
@@ -250,7 +250,7 @@ async def test_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -
         assert hob.model.requests == []
 
 
-async def test_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
+async def test_stream_reports_a_reused_key(tmp_path: Path) -> None:
     async with machine(tmp_path, "one") as hob:
         headers = {"idempotency-key": "k1", "accept": "text/event-stream"}
         await hob.tcp.post("/chat", json={"message": "hi"}, headers=headers)
@@ -259,7 +259,7 @@ async def test_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
         assert "key_reused" in told.text
 
 
-async def test_model_that_no_one_can_ask_is_refused_at_once(tmp_path: Path) -> None:
+async def test_unavailable_model_is_refused_at_once(tmp_path: Path) -> None:
     async with machine(tmp_path, **NO_SERVER) as hob:
         for model in ("nosuch/model", "groq/llama"):
             answer = await hob.tcp.post("/chat", json={"message": "hi", "model": model})
@@ -268,25 +268,25 @@ async def test_model_that_no_one_can_ask_is_refused_at_once(tmp_path: Path) -> N
         assert (await hob.tcp.get("/tasks", params={"all": "1"})).json() == {"tasks": []}
 
 
-async def test_name_alone_is_one_of_the_servers_models(hob: Machine) -> None:
+async def test_bare_name_is_a_model_of_the_default_server(hob: Machine) -> None:
     assert (await hob.tcp.post("/chat", json={"message": "hi", "model": "another"})).status_code == 200
     assert hob.model.requests[0].model == "another"
 
 
 @pytest.mark.parametrize("key", [":", "local:", "api: ", ":x", "nochan:foo", "telegram:77"])
-async def test_client_cannot_begin_a_conversation_of_another_channel(hob: Machine, key: str) -> None:
+async def test_client_cannot_start_a_session_of_another_channel(hob: Machine, key: str) -> None:
     answer = await hob.tcp.post("/chat", json={"message": "hi", "session": key})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
     assert (await hob.tcp.get("/sessions")).json()["sessions"] == []
 
 
-async def test_conversation_of_another_channel_that_is_there_is_joined(hob: Machine) -> None:
+async def test_client_joins_an_existing_session_of_another_channel(hob: Machine) -> None:
     await hob.app.api.store.sessions.change(SessionKey("telegram:77"), title="Anna")
     answer = await hob.tcp.post("/chat", json={"message": "hi", "session": "telegram:77"})
     assert (answer.status_code, answer.json()["session"]) == (200, "telegram:77")
 
 
-async def test_waiting_client_is_told_at_once_that_the_database_is_damaged(tmp_path: Path) -> None:
+async def test_waiting_client_learns_of_a_damaged_database_at_once(tmp_path: Path) -> None:
     async with machine(tmp_path) as hob:
 
         def thinking(_: ModelRequest) -> str:
@@ -303,7 +303,7 @@ async def test_waiting_client_is_told_at_once_that_the_database_is_damaged(tmp_p
         assert (health.status_code, "page 7" in health.json()["problem"]) == (503, True)
 
 
-async def test_message_in_the_address_is_answered_as_text_and_marked_as_deprecated(
+async def test_message_in_the_url_is_answered_as_text_and_marked_deprecated(
     hob: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     """So call the clients of the assistant that Hob follows; nothing of it may be in a log."""

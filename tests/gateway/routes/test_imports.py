@@ -38,12 +38,12 @@ async def test_token_without_the_scope_imports_no_history(hob: Machine) -> None:
     ],
     ids=str,
 )
-async def test_wrong_past_message_is_refused_with_its_place(hob: Machine, wrong: dict[str, Any]) -> None:
+async def test_invalid_past_message_is_refused_with_its_path(hob: Machine, wrong: dict[str, Any]) -> None:
     answer = await hob.unix.post("/import", json={**ASKED, **wrong})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
 
 
-async def test_no_conversation_of_our_own_is_added_to(hob: Machine) -> None:
+async def test_import_into_an_own_session_is_refused(hob: Machine) -> None:
     said = (await hob.tcp.post("/chat", json={"message": "mine", "wait": 20})).json()
     answer = await hob.unix.post("/import", json={**ASKED, "session": said["session"]})
     assert answer.status_code == 400

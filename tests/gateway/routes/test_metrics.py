@@ -27,13 +27,13 @@ def values(text: str) -> dict[str, float]:
     return found
 
 
-async def test_metrics_are_told_only_where_they_are_wanted(hob: Machine) -> None:
+async def test_metrics_are_off_by_default(hob: Machine) -> None:
     refused = await hob.tcp.get("/metrics")
     assert refused.status_code == 404
     assert "gateway.metrics" in refused.json()["error"]["message"]
 
 
-async def test_metrics_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path: Path) -> None:
+async def test_metrics_include_turns_tokens_costs_failures_and_ages(tmp_path: Path) -> None:
     failure = ModelError(ModelFault.BILLING, "no money")
     async with machine(tmp_path, f"{CANARY} answers", failure, HOB_GATEWAY_METRICS="true") as hob:
         for _ in range(2):
@@ -50,7 +50,7 @@ async def test_metrics_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_p
         assert (await hob.tcp.get("/metrics", headers={"authorization": "Bearer wrong"})).status_code == 401
 
 
-async def test_counters_begin_with_zero(tmp_path: Path) -> None:
+async def test_counters_start_at_zero(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_METRICS="true", HOB_MODEL_NAME="usual-1") as hob:
         found = values((await hob.tcp.get("/metrics")).text)
         assert [found[f'hob_turns_ended_total{{state="{state}"}}'] for state in ("done", "failed", "set_aside")] == [
@@ -65,7 +65,7 @@ async def test_counters_begin_with_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "ä{}", ""])
-def test_metric_line_stays_whole_whatever_a_label_holds(name: str) -> None:
+def test_metric_labels_are_escaped(name: str) -> None:
     text = exposition([Metric("hob_x", "gauge", f"Doc of {name}", (({"model": name}, 0.1), ({"model": "z"}, 2e-9)))])
     assert len(text.splitlines()) == 4
     assert len(values(text)) == 2

@@ -41,7 +41,7 @@ async def test_pairing_code_approves_or_denies_a_sender(hob: Machine) -> None:
     assert (await hob.unix.post("/pairing/deny", json={"code": "HGFEDCBA"})).status_code == 404
 
 
-async def test_nobody_changes_over_tcp_whom_hob_obeys(hob: Machine) -> None:
+async def test_people_cannot_be_changed_over_tcp(hob: Machine) -> None:
     asked = await hob.tcp.post("/people/link", json={"address": "telegram:9", "person": "owner"})
     assert asked.status_code == 404
     assert (await hob.tcp.get("/people")).status_code == 404

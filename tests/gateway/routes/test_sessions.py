@@ -16,7 +16,7 @@ async def said(hob: Machine, text: str, session: str = "main") -> str:
     return str(view["session"])
 
 
-async def test_session_is_listed_shown_named_and_put_away(hob: Machine) -> None:
+async def test_session_is_listed_shown_named_and_archived(hob: Machine) -> None:
     key = await said(hob, "first words")
     (found,) = (await hob.tcp.get("/sessions")).json()["sessions"]
     assert (found["session"], found["title"], found["entries"]) == (key, "first words", 2)
@@ -29,7 +29,7 @@ async def test_session_is_listed_shown_named_and_put_away(hob: Machine) -> None:
     assert away["title"] == "a new name"
 
 
-async def test_messages_to_a_paused_session_wait_until_it_goes_on(hob: Machine) -> None:
+async def test_messages_to_a_paused_session_wait_until_resumed(hob: Machine) -> None:
     key = await said(hob, "hi")
     await hob.tcp.post("/sessions/change", json={"session": key, "paused": True})
     waits = (await hob.tcp.post("/chat", json={"message": "later", "session": key, "wait": 0})).json()
@@ -40,7 +40,7 @@ async def test_messages_to_a_paused_session_wait_until_it_goes_on(hob: Machine) 
     assert done["state"] == "done"
 
 
-async def test_deleted_session_holds_nothing_and_can_be_begun_again(hob: Machine) -> None:
+async def test_deleted_session_is_empty_and_can_be_restarted(hob: Machine) -> None:
     key = await said(hob, "canary-77 is my word")
     deleted = (await hob.tcp.post("/sessions/delete", json={"session": key})).json()
     assert deleted["erased"] > 3

@@ -12,7 +12,7 @@ def rows(answer: Any) -> dict[str, Any]:
     return {each["key"]: each for each in answer.json()["settings"]}
 
 
-async def test_change_is_kept_noted_and_outranks_the_file(hob: Machine) -> None:
+async def test_change_is_stored_audited_and_outranks_the_file(hob: Machine) -> None:
     async with signed_in(hob) as page:
         answer = await page.patch(PATH, json={"values": {"spending.daily": 2.5}})
         assert answer.status_code == 200
@@ -27,7 +27,7 @@ async def test_change_is_kept_noted_and_outranks_the_file(hob: Machine) -> None:
         assert await hob.app.store.settings.load() == {}
 
 
-async def test_wrong_values_change_nothing(hob: Machine) -> None:
+async def test_invalid_values_change_nothing(hob: Machine) -> None:
     async with signed_in(hob) as page:
         for values in (
             {"spending.daily": -1},
@@ -43,7 +43,7 @@ async def test_wrong_values_change_nothing(hob: Machine) -> None:
         assert await hob.app.store.settings.load() == {}
 
 
-async def test_days_tokens_are_a_limit_at_once(hob: Machine) -> None:
+async def test_daily_token_limit_applies_at_once(hob: Machine) -> None:
     async with signed_in(hob) as page:
         await page.patch(PATH, json={"values": {"spending.daily_tokens": 0}})
         refused = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
@@ -51,7 +51,7 @@ async def test_days_tokens_are_a_limit_at_once(hob: Machine) -> None:
         assert "spending.daily_tokens" in refused["error"]["message"]
 
 
-async def test_questions_stand_for_as_long_as_was_changed(hob: Machine) -> None:
+async def test_changed_expiry_applies_to_questions(hob: Machine) -> None:
     ledger = hob.app.api.pending_approvals()._ledger  # type: ignore[attr-defined]
     async with signed_in(hob) as page:
         await page.patch(PATH, json={"values": {"approvals.seconds": 60}})

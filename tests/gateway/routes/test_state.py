@@ -10,7 +10,7 @@ from hob.core.errors import ModelError, ModelFault
 from tests.gateway.conftest import Machine, machine
 
 
-async def test_tasks_show_open_ones_and_on_demand_all(hob: Machine) -> None:
+async def test_tasks_show_open_ones_or_all(hob: Machine) -> None:
     sent = (await hob.tcp.post("/chat", json={"message": "buy tea"})).json()
     assert (await hob.tcp.get("/tasks")).json()["tasks"] == []
     [task] = (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"]
@@ -47,7 +47,7 @@ async def test_export_begins_with_its_metadata(hob: Machine) -> None:
     assert [line["role"] for line in lines[1:]] == ["user", "assistant"]
 
 
-async def test_failed_message_is_brought_back_and_answered(tmp_path: Path) -> None:
+async def test_failed_message_is_retried_and_answered(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelError(ModelFault.AUTH), "here I am") as hob:
         sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
         response = await hob.tcp.post(f"/retry/{sent['id']}")
@@ -66,7 +66,7 @@ async def test_model_is_shown_a_retried_message_once(tmp_path: Path) -> None:
         assert texts.count("only once") == 1
 
 
-async def test_nothing_to_retry_is_not_found(hob: Machine) -> None:
+async def test_retry_of_an_unknown_message_is_not_found(hob: Machine) -> None:
     assert (await hob.tcp.post("/retry/m_nothing")).status_code == 404
 
 
@@ -81,7 +81,7 @@ async def test_backup_is_one_file(hob: Machine, tmp_path: Path) -> None:
     assert response.json()["bytes"] == target.stat().st_size > 0
 
 
-async def test_backup_needs_a_whole_path(hob: Machine) -> None:
+async def test_backup_needs_an_absolute_path(hob: Machine) -> None:
     assert (await hob.unix.post("/backup", json={"file": "copy.db"})).status_code == 400
 
 
@@ -99,24 +99,24 @@ async def test_setting_changed_at_run_time_holds_from_the_next_start(tmp_path: P
         assert hob.model.requests[0].model == "chosen-later"
 
 
-async def test_session_that_never_was_cannot_be_exported(hob: Machine) -> None:
+async def test_unknown_session_cannot_be_exported(hob: Machine) -> None:
     response = await hob.tcp.get("/export", params={"session": "api:nothing"})
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
-async def test_backup_into_a_folder_that_is_not_there_is_refused(hob: Machine, tmp_path: Path) -> None:
+async def test_backup_into_a_missing_folder_is_refused(hob: Machine, tmp_path: Path) -> None:
     response = await hob.unix.post("/backup", json={"file": str(tmp_path / "unmounted" / "copy.db")})
     assert response.status_code == 400
     assert not (tmp_path / "unmounted").exists()
 
 
-async def test_health_says_when_messages_are_no_longer_taken(hob: Machine) -> None:
+async def test_health_reports_that_messages_are_no_longer_accepted(hob: Machine) -> None:
     await hob.app.bus.drain(0)
     response = await hob.tcp.get("/health")
     assert (response.status_code, response.json()["problem"]) == (503, "stopping")
 
 
-async def test_usage_is_told_apart_as_asked(tmp_path: Path) -> None:
+async def test_usage_is_grouped_as_requested(tmp_path: Path) -> None:
     prices = "{ scripted = { input = 1000000.0, output = 0.0 } }"
     async with machine(tmp_path, HOB_MODEL_PRICES=prices, HOB_SPENDING_DAILY="1000000") as hob:
         await hob.tcp.post("/chat", json={"message": "hi"})
@@ -127,5 +127,5 @@ async def test_usage_is_told_apart_as_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", [{"days": "0"}, {"days": "4000"}, {"days": "x"}, {"by": "hour"}, {"by": ""}])
-async def test_wrong_question_about_usage_is_refused(hob: Machine, query: dict[str, str]) -> None:
+async def test_invalid_usage_query_is_refused(hob: Machine, query: dict[str, str]) -> None:
     assert (await hob.tcp.get("/usage", params=query)).status_code == 400

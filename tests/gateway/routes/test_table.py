@@ -27,7 +27,7 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: 
 
 
 @each_endpoint
-def test_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) -> None:
+def test_every_route_has_a_scope_and_a_manual(endpoint: Endpoint[Any]) -> None:
     assert endpoint.scope is not None or endpoint.path.startswith(PUBLIC)
     assert inspect.getdoc(endpoint.handler)
     assert set(endpoint.errors) <= STATUS.keys()
@@ -36,7 +36,7 @@ def test_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) 
 
 
 @each_endpoint
-def test_route_that_answers_with_json_says_in_which_form(endpoint: Endpoint[Any]) -> None:
+def test_every_json_route_declares_its_answer(endpoint: Endpoint[Any]) -> None:
     declared = get_type_hints(endpoint.handler)["return"]
     forms = [get_args(kind)[0] for kind in (declared, *get_args(declared)) if get_origin(kind) is JsonResponse]
     assert bool(forms) == (JSON in endpoint.media and endpoint.live is None)
@@ -44,7 +44,7 @@ def test_route_that_answers_with_json_says_in_which_form(endpoint: Endpoint[Any]
     assert all(get_origin(form) is not dict for form in forms)
 
 
-def test_method_on_a_path_stands_in_the_table_once() -> None:
+def test_routes_are_unique() -> None:
     assert [line for line, times in Counter((each.method, each.path) for each in ENDPOINTS).items() if times > 1] == []
 
 
@@ -89,7 +89,7 @@ def asking(hob: Machine, *more: Endpoint[Any]) -> httpx2.AsyncClient:
         ("refused", 413, "too_large"),
     ],
 )
-async def test_every_error_is_told_with_its_status_and_code(hob: Machine, name: str, status: int, code: str) -> None:
+async def test_every_error_has_its_status_and_code(hob: Machine, name: str, status: int, code: str) -> None:
     async with asking(hob, Endpoint("GET", "/fail/{id}", fail, TokenScope.READ, Nothing)) as client:
         response = await client.get(f"/fail/{name}")
         assert (response.status_code, response.json()["error"]["code"]) == (status, code)
@@ -102,7 +102,7 @@ def test_every_code_has_a_status(error: HobError) -> None:
     assert 400 <= failure_of(error).status < 600
 
 
-async def test_first_route_of_the_table_that_fits_is_taken(hob: Machine) -> None:
+async def test_first_matching_route_is_used(hob: Machine) -> None:
     async def tell(call: EndpointCall[Nothing]) -> Response:
         return json_response({"route": call.request.scope["route"].path})
 
@@ -118,7 +118,7 @@ async def test_first_route_of_the_table_that_fits_is_taken(hob: Machine) -> None
         assert (await client.get("/b/c")).status_code == 404
 
 
-async def test_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
+async def test_public_route_reads_and_counts_no_token(hob: Machine) -> None:
     public: Endpoint[Any] = Endpoint("POST", "/hooks/{id}", echo, None, bytes)
     async with asking(hob, public, replace(public, path="/ours", scope=TokenScope.CHAT)) as client:
         for _ in range(20):
@@ -136,7 +136,7 @@ async def test_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
             assert (await client.post("/narrow", content=b"x" * 1_001)).status_code == 413
 
 
-async def test_further_endpoints_are_loaded_once_by_the_first_request_that_no_other_takes(hob: Machine) -> None:
+async def test_feature_endpoints_load_once_with_the_first_unmatched_request(hob: Machine) -> None:
     loads: list[str] = []
 
     def further() -> tuple[Endpoint[Any], ...]:

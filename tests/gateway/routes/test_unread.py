@@ -25,7 +25,7 @@ async def answered(hob: Machine, text: str, channel: str) -> str:
     return accepted.id
 
 
-async def test_unfetched_reply_is_listed_where_it_waits(hob: Machine) -> None:
+async def test_unfetched_reply_is_listed(hob: Machine) -> None:
     first, second = await answered(hob, "one\nmore", "local"), await answered(hob, "two", "local")
     await answered(hob, "three", "api")
     listed = (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"]
@@ -35,7 +35,7 @@ async def test_unfetched_reply_is_listed_where_it_waits(hob: Machine) -> None:
     ]
 
 
-async def test_outcome_that_comes_later_can_be_waited_for(hob: Machine) -> None:
+async def test_unread_waits_for_a_later_outcome(hob: Machine) -> None:
     first = await answered(hob, "one", "local")
     (row,) = (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"]
     assert not row["unasked"]
@@ -47,16 +47,14 @@ async def test_outcome_that_comes_later_can_be_waited_for(hob: Machine) -> None:
     assert [row["id"] for row in waiting.result().json()["messages"]] == [second] != [first]
 
 
-async def test_fetched_reply_is_listed_no_more(hob: Machine) -> None:
+async def test_fetched_reply_is_no_longer_listed(hob: Machine) -> None:
     id = await answered(hob, "one", "api")
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
     await hob.tcp.get(f"/chat/{id}")
     assert (await hob.tcp.get("/unread")).json()["messages"] == []
 
 
-async def test_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(
-    hob: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_answer_arriving_during_a_202_stays_unfetched(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Message] = []
     saying, stream = asyncio.Event(), hob.model.stream
 
@@ -90,7 +88,7 @@ async def test_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
 
 
-async def test_reply_followed_to_its_end_is_listed_no_more(hob: Machine) -> None:
+async def test_fully_streamed_reply_is_no_longer_listed(hob: Machine) -> None:
     id = await answered(hob, "one", "api")
     followed = await hob.tcp.get(f"/chat/{id}", headers={"accept": "text/event-stream"})
     assert "event: result" in followed.text

@@ -61,7 +61,7 @@ def shown(hob: Machine) -> str:
     return said.text
 
 
-async def test_delivery_is_kept_and_seen_to(tmp_path: Path) -> None:
+async def test_delivery_is_stored_and_processed(tmp_path: Path) -> None:
     settings = hooks(task="Tell me in a word.", template="{{action}}: #{{issue.number}} {{issue.title}}")
     async with machine(tmp_path, **settings) as hob:
         taken = await deliver(hob)
@@ -82,7 +82,7 @@ async def test_webhook_payload_is_data_between_marks_and_its_task_is_not(tmp_pat
         assert inside.partition(">")[0].endswith("from=web")
 
 
-async def test_delivery_counts_as_a_strangers_and_says_so(tmp_path: Path) -> None:
+async def test_delivery_is_labelled_as_a_strangers(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         id = (await deliver(hob)).json()["id"]
         trace = (await settled(hob, id))["trace_id"]
@@ -91,14 +91,14 @@ async def test_delivery_counts_as_a_strangers_and_says_so(tmp_path: Path) -> Non
         assert (came.classification, came.sender_id) == ("stranger", "it")
 
 
-async def test_command_in_a_body_is_no_command(tmp_path: Path) -> None:
+async def test_command_in_a_delivery_is_not_executed(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(template="{{text}}")) as hob:
         view = await settled(hob, (await deliver(hob, {"text": "/stop"})).json()["id"])
         assert view["state"] == "done"
         assert len(hob.model.requests) == 1
 
 
-async def test_same_delivery_again_does_nothing_twice(tmp_path: Path) -> None:
+async def test_repeated_delivery_is_a_duplicate(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         first = await deliver(hob)
         await settled(hob, first.json()["id"])
@@ -124,7 +124,7 @@ def standard(hob: Machine, id: str, *, late: float = 0, secret: str = KEY) -> di
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,bm9uZQ== v1,{made}"}
 
 
-async def test_standard_webhooks_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+async def test_standard_webhooks_are_identified_by_their_ids(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="standard", secret=f"whsec_{KEY}")) as hob:
         answers = [await deliver(hob, headers=standard(hob, id)) for id in ("msg_1", "msg_2", "msg_1")]
         assert [answer.status_code for answer in answers] == [202, 202, 200]
@@ -132,7 +132,7 @@ async def test_standard_webhooks_are_told_apart_by_their_ids(tmp_path: Path) -> 
         assert late.status_code == 401
 
 
-async def test_stripes_events_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+async def test_stripe_events_are_identified_by_their_ids(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="stripe")) as hob:
 
         async def send(body: bytes, late: float = 0) -> int:
@@ -146,14 +146,14 @@ async def test_stripes_events_are_told_apart_by_their_ids(tmp_path: Path) -> Non
         assert await send(b'{"id": "evt_2"}', late=400) == 401
 
 
-async def test_token_does_where_nothing_is_signed(tmp_path: Path) -> None:
+async def test_token_authenticates_an_unsigned_delivery(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="token", header="X-Gitlab-Token")) as hob:
         assert (await deliver(hob, headers={"x-gitlab-token": SECRET})).status_code == 202
         assert (await deliver(hob, headers={"x-gitlab-token": SECRET + "x"})).status_code == 401
         assert (await deliver(hob, headers={"authorization": f"Bearer {SECRET}"})).status_code == 401
 
 
-async def test_bearer_token_does_as_well(tmp_path: Path) -> None:
+async def test_bearer_token_authenticates_a_delivery(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="token")) as hob:
         bearer = {"authorization": f"Bearer {SECRET}"}
         first = await deliver(hob, headers=bearer | {"x-hob-delivery": "a"})
@@ -161,14 +161,14 @@ async def test_bearer_token_does_as_well(tmp_path: Path) -> None:
         assert [first.status_code, second.status_code] == [202, 202]
 
 
-async def test_get_of_a_webhook_address_says_that_deliveries_are_posted(tmp_path: Path) -> None:
+async def test_get_of_a_webhook_is_not_allowed(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         for method, name in itertools.product(("GET", "OPTIONS", "PUT"), ("it", "other")):
             answer = await hob.tcp.request(method, f"/hooks/{name}", headers={"authorization": ""})
             assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
-async def test_names_of_webhooks_cannot_be_learnt(tmp_path: Path) -> None:
+async def test_webhook_names_cannot_be_enumerated(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         tries: tuple[dict[str, str], ...] = (
             {},
@@ -183,7 +183,7 @@ async def test_names_of_webhooks_cannot_be_learnt(tmp_path: Path) -> None:
             assert here.status_code == 401
 
 
-async def test_sender_cannot_keep_out_deliveries_and_tokens_of_others(tmp_path: Path) -> None:
+async def test_bad_sender_cannot_lock_out_others_deliveries_and_tokens(tmp_path: Path) -> None:
     """Behind a proxy all of them are one place, and anybody may sign wrong."""
     async with machine(tmp_path, **hooks()) as hob:
         wrong = {"x-hob-signature": "sha256=" + "0" * 64}
@@ -214,12 +214,12 @@ def _seconds(reception: WebhookReceiver, name: str, headers: Mapping[str, str], 
     return time.thread_time() - began
 
 
-async def test_secret_may_be_changed_without_a_gap(tmp_path: Path) -> None:
+async def test_secret_can_be_rotated_without_a_gap(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(secret="another-secret-of-tests", other_secrets=[SECRET])) as hob:
         assert (await deliver(hob)).status_code == 202
 
 
-async def test_secret_that_can_be_guessed_lets_no_one_in(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_guessable_secret_admits_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with machine(tmp_path, **hooks(secret="short")) as hob:
         body = json.dumps(EVENT).encode()
         answer = await deliver(hob, headers={"x-hob-signature": f"sha256={seal(body, 'short')}"})
@@ -227,14 +227,14 @@ async def test_secret_that_can_be_guessed_lets_no_one_in(tmp_path: Path, caplog:
         assert "openssl rand" in caplog.text
 
 
-async def test_too_many_deliveries_are_told_when_to_come_again(tmp_path: Path) -> None:
+async def test_too_many_deliveries_get_retry_after(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(per_minute=2)) as hob:
         answers = [await deliver(hob, {"n": n}) for n in range(3)]
         assert [answer.status_code for answer in answers] == [202, 202, 429]
         assert 1 <= int(answers[2].headers["retry-after"]) <= 60
 
 
-async def test_delivery_that_is_known_takes_no_place_of_a_new_one(tmp_path: Path) -> None:
+async def test_duplicate_delivery_does_not_use_up_the_limit(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(per_minute=2)) as hob:
         answers = [await deliver(hob, {"n": n}) for n in (0, 0, 0, 0, 1, 1, 0)]
         assert [answer.status_code for answer in answers] == [202, 200, 200, 200, 202, 200, 200]
@@ -259,7 +259,7 @@ async def test_gitlab_repeats_a_delivery_under_the_same_key(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("levels", [101, 600, 965, 990, 100_000])
-async def test_body_that_is_nested_too_deeply_is_the_senders_mistake(tmp_path: Path, levels: int) -> None:
+async def test_deeply_nested_body_is_an_invalid_request(tmp_path: Path, levels: int) -> None:
     async with machine(tmp_path, **hooks(scheme="github")) as hob:
         body = b"[" * levels + b"]" * levels
         headers = {"x-hub-signature-256": f"sha256={seal(body)}"}
@@ -271,7 +271,7 @@ async def test_body_that_is_nested_too_deeply_is_the_senders_mistake(tmp_path: P
         assert (await hob.tcp.post("/hooks/it", content=taken, headers=plain)).status_code == 202
 
 
-async def test_forms_are_read_and_other_kinds_are_not(tmp_path: Path) -> None:
+async def test_forms_are_read_and_other_types_refused(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="github", template="{{action}} by {{sender.login}}")) as hob:
 
         async def send(body: bytes, kind: str) -> httpx2.Response:
@@ -293,7 +293,7 @@ async def test_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
         assert (await deliver(hob, {"text": "x" * 200})).status_code == 413
 
 
-async def test_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
+async def test_session_is_chosen_by_the_payload(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(session="{{repo}}")) as hob:
         sessions = []
         for repo in ("hob", "a/b", "", "../../x\n" + "y" * 500):
@@ -306,7 +306,7 @@ async def test_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
         assert all("webhook" in session and len(session) < 120 for session in sessions)
 
 
-async def test_delivery_is_read_without_those_before_it_unless_they_share_a_conversation(tmp_path: Path) -> None:
+async def test_delivery_sees_earlier_ones_only_in_a_shared_session(tmp_path: Path) -> None:
     for session, count in (("", 1), ("doors", 3)):
         async with machine(tmp_path / (session or "none"), **hooks(session=session)) as hob:
             for text in ("the front door", "the back door"):
@@ -326,14 +326,14 @@ async def test_hobs_own_webhook_is_ignored(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()) == (200, {"id": None, "state": "own"})
 
 
-async def test_two_that_answer_each_other_come_to_an_end(tmp_path: Path) -> None:
+async def test_webhook_loop_terminates(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         assert (await deliver(hob, {"n": 1, "hops": 5})).status_code == 202
         assert (await deliver(hob, {"n": 1, "hops": 6})).status_code == 403
         assert (await deliver(hob, {"n": 2}, hops="6")).status_code == 403
 
 
-async def test_answer_goes_nowhere_unless_it_is_for_the_owner(tmp_path: Path) -> None:
+async def test_answer_is_sent_only_if_configured_for_the_owner(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         await settled(hob, (await deliver(hob)).json()["id"])
         assert (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"] == []

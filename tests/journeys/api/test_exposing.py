@@ -40,7 +40,7 @@ async def test_tls_listener_speaks_only_https(world: World) -> None:
         assert (await world.hob("status")).status == 0
 
 
-async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(world: World) -> None:
+async def test_sighup_reloads_a_valid_certificate_and_ignores_a_broken_one(world: World) -> None:
     file = world.root / "cert.pem"
     file.write_text(PEM.read_text())
     async with world.serve(HOB_GATEWAY_TLS_CERT=str(file)) as daemon:

@@ -120,7 +120,7 @@ async def test_approval_is_requested_and_given_over_one_connection(shared: Share
 
 
 @SHARED
-async def test_token_that_is_revoked_ends_its_connections(shared: Shared) -> None:
+async def test_revoked_token_ends_its_connections(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     made = (await world.hob("token", "new", "lamp", "--scope", "read")).out.strip()
     async with live(daemon, made) as client:

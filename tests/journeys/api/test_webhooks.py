@@ -25,7 +25,7 @@ SIGNED = {
 
 
 @pytest.mark.parametrize("boundary", PLAIN)
-async def test_delivery_outlives_the_daemon_and_is_done_once(world: World, boundary: str) -> None:
+async def test_delivery_survives_the_daemon_and_is_processed_once(world: World, boundary: str) -> None:
     async with world.harness(boundary, **HOOKS) as daemon:
         with contextlib.suppress(*LOST):
             await daemon.client.post("/hooks/it", content=BODY, headers=SIGNED)
@@ -40,7 +40,7 @@ async def test_delivery_outlives_the_daemon_and_is_done_once(world: World, bound
 
 
 @pytest.mark.parametrize("scheme", ["hob", "github", "stripe", "standard", "token"])
-async def test_webhook_is_tried_out_by_command(world: World, scheme: str) -> None:
+async def test_command_sends_a_sample_delivery(world: World, scheme: str) -> None:
     hooks = f'{{ it = {{ secret = "{SECRET}", scheme = "{scheme}" }} }}'
     async with world.serve(HOB_WEBHOOKS=hooks) as daemon:
         said = await world.hob("webhooks", "test", "it", HOB_WEBHOOKS=hooks)
@@ -52,7 +52,7 @@ async def test_webhook_is_tried_out_by_command(world: World, scheme: str) -> Non
         assert "signature is another one" in daemon.errors or "token is another one" in daemon.errors
 
 
-async def test_webhook_that_takes_nothing_is_told_at_the_start(world: World) -> None:
+async def test_unusable_webhook_is_reported_at_the_start(world: World) -> None:
     hooks = '{ door = { secret = "env:NO_SUCH_VARIABLE" } }'
     async with world.serve(HOB_WEBHOOKS=hooks) as daemon:
         await until(lambda: "webhook door takes nothing" in daemon.errors)
@@ -65,7 +65,7 @@ def notifier(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("boundary", ["finished", "outbox_written", "sending:1"])
-async def test_pending_notification_outlives_the_daemon(world: World, boundary: str) -> None:
+async def test_pending_notification_survives_the_daemon(world: World, boundary: str) -> None:
     async with receiving() as receiver:
         async with world.harness(boundary, **notifier(receiver)) as daemon:
             with contextlib.suppress(*LOST):
@@ -99,7 +99,7 @@ async def test_delivery_cut_by_a_kill_is_repeated_under_the_same_id(world: World
     assert second.proven
 
 
-async def test_approval_that_is_asked_for_is_told_without_what_for(world: World) -> None:
+async def test_approval_notification_has_no_details(world: World) -> None:
     async with receiving() as receiver, world.serve(**notifier(receiver, "approval.asked")) as daemon:
         view = (await daemon.post('CALL exec {"command": "rm -rf junk"}')).json()
         (told,) = await receiver.until(1)

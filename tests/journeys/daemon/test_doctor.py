@@ -31,7 +31,7 @@ def titles(report: Mapping[str, Any], id: str) -> list[str]:
     return [each["title"] for each in report["findings"] if each["id"] == id]
 
 
-async def test_running_hob_is_asked_and_its_database_is_read_beside_it() -> None:
+async def test_doctor_asks_the_running_hob_and_reads_its_database() -> None:
     async with open_world() as world, world.serve() as daemon:
         await daemon.post("hello")
         report, status = await examined(world)
@@ -69,7 +69,7 @@ async def test_leftovers_of_a_kill_are_found_and_repaired() -> None:
             assert (await daemon.post("again")).json()["reply"] == "You said: again"
 
 
-async def test_model_that_rests_is_told() -> None:
+async def test_paused_model_is_reported() -> None:
     async with open_world() as world, world.serve() as daemon:
         assert (await daemon.post("FAULT rate_long")).status_code == 429
         report, status = await examined(world, "--offline")
@@ -94,7 +94,7 @@ async def test_daemon_reports_when_it_cannot_accept(small: World) -> None:
 OLDER = "import sys, hob; hob.__version__ = '0.0.9'; from hob.cli.table import run; sys.exit(run(['serve']))"
 
 
-async def test_another_version_that_still_runs_is_told() -> None:
+async def test_running_daemon_of_another_version_is_reported() -> None:
     async with open_world() as world, world.program("-c", OLDER):
         report, _ = await examined(world, "--offline")
         assert f"Hob 0.0.9 is running, and this is Hob {__version__}" in titles(report, "versions.running")[0]
@@ -118,7 +118,7 @@ async def test_running_daemon_is_not_judged_by_the_environment_of_the_shell() ->
         ({"HOB_MODEL_NAME": "no-such-model"}, "does not list this model"),
     ],
 )
-async def test_model_that_cannot_be_asked_is_told_with_the_reason(environ: dict[str, str], told: str) -> None:
+async def test_unreachable_model_is_reported_with_the_reason(environ: dict[str, str], told: str) -> None:
     async with open_world() as world, ModelServer(key="right") as server:
         around = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "right", **environ}
         report, status = await examined(world, **around)

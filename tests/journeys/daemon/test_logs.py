@@ -23,7 +23,7 @@ def logged(world: World) -> list[dict[str, str]]:
 
 
 @pytest.mark.bubblewrap
-async def test_no_word_of_a_message_is_in_any_line_from_info_up(world: World) -> None:
+async def test_message_texts_are_not_logged_from_info_up(world: World) -> None:
     async with world.serve(HOB_LOGS_FORMAT="json") as daemon:
         reply = await daemon.post(f"{CANARY} asks", key=f"{CANARY}-key")
         assert reply.json()["reply"] == f"You said: {CANARY} asks"
@@ -46,7 +46,7 @@ async def test_no_word_of_a_message_is_in_any_line_from_info_up(world: World) ->
     assert traces == {line["trace"] for line in lines if " after " in line["text"]}
 
 
-async def test_unclean_end_is_told_at_the_next_start(world: World) -> None:
+async def test_unclean_end_is_logged_at_the_next_start(world: World) -> None:
     async with world.serve(HOB_LOGS_FORMAT="json") as daemon:
         daemon.kill()
         await daemon.gone()

@@ -47,7 +47,7 @@ async def entries(daemon: Daemon, session: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_failure_is_a_failure_everywhere(world: World, fault: str) -> None:
+async def test_failure_is_reported_as_a_failure_by_every_client(world: World, fault: str) -> None:
     idle = {"HOB_AGENT_IDLE_SECONDS": "1"} if fault.startswith("silence") else {}
     async with world.serve(**idle) as daemon:
         began = time.monotonic()
@@ -70,7 +70,7 @@ async def test_failure_is_a_failure_everywhere(world: World, fault: str) -> None
 
 
 @pytest.mark.parametrize("fault", ["unauthorized", "cut_middle"])
-async def test_ask_says_so_on_standard_error_and_by_its_status(world: World, fault: str) -> None:
+async def test_ask_reports_failure_by_stderr_and_exit_status(world: World, fault: str) -> None:
     said = await world.hob("ask", f"FAULT {fault}")
     assert (said.status, said.out) == (1, "")
     assert said.err.strip()
@@ -100,14 +100,14 @@ async def test_model_that_recovers_in_time_is_waited_for(shared: Shared) -> None
     assert len(world.model.chats) == 6
 
 
-async def test_model_that_is_not_there_is_told(world: World) -> None:
+async def test_missing_model_is_reported(world: World) -> None:
     async with world.serve(OPENAI_BASE_URL="http://127.0.0.1:1/v1") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["reply"]) == (502, None)
         assert response.json()["error"]["code"] == "network"
 
 
-async def test_message_without_a_model_is_kept_and_the_way_out_told(world: World) -> None:
+async def test_message_without_a_model_is_kept_with_advice(world: World) -> None:
     async with world.serve(OPENAI_BASE_URL="", OPENAI_API_KEY="", HOB_MODEL_NAME="") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["error"]["code"]) == (503, "no_model")
@@ -118,7 +118,7 @@ async def test_message_without_a_model_is_kept_and_the_way_out_told(world: World
         assert (await daemon.get(response.json()["id"], wait=3))["reply"] == "You said: hello"
 
 
-async def test_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
+async def test_unreadable_key_is_reported_as_such(world: World) -> None:
     async with world.serve(OPENAI_API_KEY="", HOB_MODEL_API_KEY="file:/nowhere/key") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["error"]["code"]) == (503, "model_settings")
@@ -127,7 +127,7 @@ async def test_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
 
 
 @pytest.mark.parametrize("mode", ["steer", "followup", "collect", "interrupt"])
-async def test_message_behind_a_hanging_model_is_told_at_once_or_interrupts(world: World, mode: str) -> None:
+async def test_message_behind_a_hanging_model_is_acknowledged_or_interrupts(world: World, mode: str) -> None:
     """Only in the mode `steer` it used to be; elsewhere the two minutes of a silent model passed without a word."""
     quick = {"HOB_BUS_QUEUE_MODE": mode, "HOB_AGENT_IDLE_NOTICE_SECONDS": "0.2"}
     async with world.serve(**quick) as daemon:
@@ -142,7 +142,7 @@ async def test_message_behind_a_hanging_model_is_told_at_once_or_interrupts(worl
         assert (await daemon.get(first))["state"] == ("done" if mode == "steer" else "cancelled")
 
 
-async def test_reason_of_a_failure_is_told_in_the_language_of_conversations(world: World) -> None:
+async def test_failure_reason_is_in_the_configured_language(world: World) -> None:
     said = await world.hob("ask", "FAULT unauthorized", HOB_AGENT_LANGUAGE="de")
     assert "nimmt den API-Schlüssel nicht an; prüfe " in said.err
     away = await world.hob("ask", "hello", HOB_AGENT_LANGUAGE="de", OPENAI_BASE_URL="http://127.0.0.1:1/v1")

@@ -51,7 +51,7 @@ async def test_questions_that_start_in_the_same_moment_are_all_answered(world: W
     assert [(each.status, each.out, each.err) for each in said] == [(0, f"You said: hello {n}\n", "") for n in range(3)]
 
 
-async def test_attached_client_is_answered_although_its_question_ends_first(world: World) -> None:
+async def test_attached_client_is_answered_although_the_owners_question_ends_first(world: World) -> None:
     world.model.script.extend([Reply("first", delay=1), Reply("second", delay=2)])
     async with world.running("ask", "one") as first:
         await until(lambda: len(world.model.chats) == 1)
@@ -112,7 +112,7 @@ async def test_client_without_a_model_leaves_the_turn_to_the_daemon_that_has_one
     assert (said.status, said.out) == (0, "You said: hello\n")
 
 
-async def test_attached_question_outlives_the_daemon_that_took_it(world: World) -> None:
+async def test_attached_question_survives_its_daemon(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=20))
     async with world.serve() as daemon, world.running("ask", "hello") as asking:
         await until(lambda: len(world.model.chats) == 1)
@@ -122,7 +122,7 @@ async def test_attached_question_outlives_the_daemon_that_took_it(world: World) 
     assert (asking.returncode, out) == (0, b"You said: hello\n")
 
 
-async def test_stopping_lets_the_turn_in_hand_end(world: World) -> None:
+async def test_stopping_daemon_lets_the_current_turn_end(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1))
     async with world.serve() as daemon, asyncio.TaskGroup() as group:
         posting = group.create_task(daemon.post("hello"))
@@ -184,7 +184,7 @@ async def test_waiting_client_is_answered_by_the_next_daemon(world: World) -> No
     assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
 
 
-async def test_client_runs_its_own_message_where_no_daemon_comes_back(world: World) -> None:
+async def test_client_runs_its_own_message_if_no_daemon_returns(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=60))
     async with world.serve() as daemon:
         async with asyncio.TaskGroup() as group:
@@ -195,7 +195,7 @@ async def test_client_runs_its_own_message_where_no_daemon_comes_back(world: Wor
     assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
 
 
-async def test_defect_drains_too_and_is_told(world: World) -> None:
+async def test_defect_drains_and_is_reported(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1))
     async with world.harness() as daemon, asyncio.TaskGroup() as group:
         posting = group.create_task(daemon.post("hello"))

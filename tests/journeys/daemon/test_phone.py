@@ -17,7 +17,7 @@ def phone(world: World, url: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=url, verify=knows)
 
 
-async def test_phone_is_let_in_by_the_link_once_and_out_when_it_is_closed(world: World) -> None:
+async def test_phone_link_works_once_and_access_ends_when_closed(world: World) -> None:
     async with world.serve(HOB_DASHBOARD_PORT="0"), at_the_socket(world) as owner:
         assert (await owner.post("/dashboard/phone")).status_code == 404  # off by default
         set_to = "/settings"
@@ -52,7 +52,7 @@ async def test_phone_is_let_in_by_the_link_once_and_out_when_it_is_closed(world:
                 pytest.fail("it is still open")
 
 
-async def test_phone_address_that_cannot_be_is_taken_back(world: World) -> None:
+async def test_invalid_phone_address_is_reverted(world: World) -> None:
     async with world.serve(HOB_DASHBOARD_PORT="0"), at_the_socket(world) as owner:
         done = await world.hob("dashboard", "--phone", "--at", "8.8.8.8")
         assert (done.status, "gateway.tls_cert" in done.err) == (2, True)

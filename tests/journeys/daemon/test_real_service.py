@@ -97,7 +97,7 @@ def user() -> Iterator[User]:
 
 
 @pytest.mark.full
-def test_service_is_installed_started_watched_started_again_and_removed(user: User) -> None:
+def test_service_is_installed_started_restarted_and_removed(user: User) -> None:
     done = user.hob("service", "install", "--with-keys")
     assert (done.returncode, "active (running)" in done.stdout) == (0, True), done
     assert user.shown("StatusText").startswith("Ready: http://127.0.0.1:")

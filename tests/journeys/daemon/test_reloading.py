@@ -76,7 +76,7 @@ async def test_hob_secrets_rotates_under_a_running_hob() -> None:
         assert NEW not in config.read_text()
 
 
-async def test_log_that_was_moved_away_is_begun_again_and_stays_masked() -> None:
+async def test_rotated_log_is_recreated_and_stays_masked() -> None:
     async with keyed() as (world, _, __), world.serve(**environ()) as daemon:
         log = world.home / "logs" / "hob.log"
         log.rename(log.with_name("mine"))
@@ -85,7 +85,7 @@ async def test_log_that_was_moved_away_is_begun_again_and_stays_masked() -> None
         await until(lambda: "were read again" in log_of(world))
 
 
-async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_was_kept_by_one_command() -> None:
+async def test_model_connected_at_run_time_answers_at_once() -> None:
     nothing = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
     async with open_world() as world, world.serve(**nothing) as daemon:
         kept = [(await daemon.post(text)).json()["id"] for text in ("first", "second")]

@@ -30,7 +30,7 @@ async def test_status_names_where_a_question_was_asked(world: World) -> None:
     assert "your approval" not in (await world.hob("status")).out
 
 
-async def test_queue_and_what_lags_are_told_when_nothing_does(world: World) -> None:
+async def test_queue_and_lags_are_reported_even_if_zero(world: World) -> None:
     said = (await world.hob("status")).out
     assert re.search(r"^database +ok, [0-9.]+ MB, [0-9.]+ GB free$", said, re.MULTILINE)
 
@@ -56,7 +56,7 @@ async def test_status_names_process_start_and_addresses(world: World) -> None:
     assert "not running" in (await world.hob("status")).out
 
 
-async def test_status_tells_how_long_the_oldest_message_waits(world: World) -> None:
+async def test_status_reports_the_age_of_the_oldest_message(world: World) -> None:
     async with world.serve(HOB_BUS_QUEUE_MODE="followup") as daemon:
         await daemon.post("FAULT silence", wait=0)
         await until(lambda: world.model.chats)
@@ -65,7 +65,7 @@ async def test_status_tells_how_long_the_oldest_message_waits(world: World) -> N
         assert re.search(r"^turns +1 running, 1 waiting, the oldest message waits for \d\.\d s$", said, re.MULTILINE)
 
 
-async def test_turn_of_a_daemon_that_was_killed_is_told_as_interrupted(world: World) -> None:
+async def test_turn_of_a_killed_daemon_is_reported_as_interrupted(world: World) -> None:
     async with world.serve() as daemon:
         await daemon.post("FAULT silence", wait=0)
         await until(lambda: world.model.chats)

@@ -62,7 +62,7 @@ async def told_of_a_life(world: World, manager: Manager, **environ: str) -> list
     return heard
 
 
-async def test_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
+async def test_service_manager_is_notified_of_ready_alive_and_stopping() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")) as manager:
             environ = {"NOTIFY_SOCKET": str(world.root / "notify"), "WATCHDOG_USEC": "200000"}
@@ -73,7 +73,7 @@ async def test_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
     assert next(lines[1] for lines in heard if lines[0] == "READY=1").startswith("STATUS=Ready: http://127.0.0.1:")
 
 
-async def test_log_of_a_daemon_that_a_watchdog_ended_says_where_it_hung() -> None:
+async def test_log_says_where_a_daemon_ended_by_the_watchdog_hung() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")):
             environ = {"NOTIFY_SOCKET": str(world.root / "notify"), "WATCHDOG_USEC": "60000000"}
@@ -83,20 +83,20 @@ async def test_log_of_a_daemon_that_a_watchdog_ended_says_where_it_hung() -> Non
                 assert "Fatal Python error: Aborted" in daemon.errors
 
 
-async def test_daemon_without_a_watchdog_has_no_beat() -> None:
+async def test_daemon_without_a_watchdog_sends_no_heartbeat() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")) as manager:
             heard = await told_of_a_life(world, manager, NOTIFY_SOCKET=str(world.root / "notify"))
     assert [lines[0] for lines in heard] == ["READY=1", "STOPPING=1"]
 
 
-async def test_manager_that_is_not_there_stops_no_one(tmp_path: Path) -> None:
+async def test_missing_service_manager_is_harmless(tmp_path: Path) -> None:
     async with open_world() as world, world.serve(NOTIFY_SOCKET=str(tmp_path / "nobody")) as daemon:
         assert (await daemon.ask("/health"))["status"] == "ok"
         assert "cannot be told READY=1" in daemon.errors
 
 
-async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
+async def test_hung_event_loop_sends_no_heartbeat(tmp_path: Path) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "20000"}
     with managing(environ["NOTIFY_SOCKET"]) as manager:
         async with ServiceNotifier(environ).heartbeat(SystemClock()):
@@ -119,11 +119,11 @@ async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
         ({"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "9" * 5000}, 0),
     ],
 )
-def test_time_between_two_beats_is_half_of_what_is_allowed(environ: dict[str, str], seconds: float) -> None:
+def test_heartbeat_interval_is_half_the_watchdog_time(environ: dict[str, str], seconds: float) -> None:
     assert ServiceNotifier(environ).beat_seconds == seconds
 
 
-def test_socket_in_the_abstract_space_is_reached() -> None:
+def test_abstract_socket_is_reached() -> None:
     name = f"hob-test-{time.monotonic_ns()}"
     with managing(f"\0{name}") as manager:
         ServiceNotifier({"NOTIFY_SOCKET": f"@{name}"}).send("READY=1", "STATUS=x")

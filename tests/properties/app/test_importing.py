@@ -154,7 +154,7 @@ def _connect(choice: ModelChoice, id: str) -> Any:
     ours=st.sampled_from(OURS),
     assistant=st.sampled_from(["openclaw", "nanobot"]),
 )
-def test_no_folder_from_elsewhere_says_where_a_secret_that_is_here_is_sent_or_who_may_write(
+def test_foreign_folder_never_redirects_a_secret_or_admits_anyone(
     found: Any, model: str, alias: str, ours: str, assistant: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
@@ -190,7 +190,7 @@ def past(number: int) -> PastEntry:
 
 
 @given(ends=st.lists(st.integers(0, 30), min_size=1, max_size=5), size=st.integers(1, 9))
-def test_each_message_is_there_once_in_order_however_often_an_import_is_stopped(ends: Sequence[int], size: int) -> None:
+def test_interrupted_imports_keep_each_message_once_in_order(ends: Sequence[int], size: int) -> None:
     """Each time the source has so many messages, and what is read of it comes in batches."""
 
     async def go() -> None:

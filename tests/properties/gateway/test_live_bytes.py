@@ -195,7 +195,7 @@ objects = st.builds(
 
 
 @given(said=st.lists(objects | JSON, min_size=1, max_size=4))
-def test_any_json_is_answered_as_the_table_says_or_ends_with_a_code_of_it(place: Place, said: list[Any]) -> None:
+def test_any_json_gets_a_documented_answer(place: Place, said: list[Any]) -> None:
     with connect(f"ws://127.0.0.1:{place.port}/ws", additional_headers=BEARER, proxy=None) as wire:
         wire.recv(20)
         for each in said:

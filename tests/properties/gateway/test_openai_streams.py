@@ -84,14 +84,14 @@ def test_any_text_comes_through_a_response(pieces: list[str]) -> None:
 
 
 @given(PIECES)
-def test_no_text_is_more_than_one_line_for_anyone_who_reads_lines(pieces: list[str]) -> None:
+def test_event_data_is_always_one_line(pieces: list[str]) -> None:
     text = written(ChunkWriter(ASKED, SystemClock(), tells_usage=False), pieces).decode()
     for line in text.splitlines():
         assert line in ("", ": working", "data: [DONE]") or json.loads(line.removeprefix("data: "))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
+def test_failure_in_midstream_is_raised(message: str) -> None:
     problem = failed("overload", message)
     chunks = ChunkWriter(ASKED, SystemClock(), tells_usage=False)
     items = ResponseWriter(ASKED, SystemClock())

@@ -43,7 +43,7 @@ def holds(field: Field, value: Any) -> bool:
 
 @each_request
 @given(data=st.data())
-def test_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataObject) -> None:
+def test_request_has_the_declared_fields_or_is_refused(cls: Any, data: st.DataObject) -> None:
     names = [field.name for field in fields_of(cls)]
     given = data.draw(st.dictionaries(st.sampled_from(names) | st.text(max_size=8), JSON, max_size=4))
     try:
@@ -55,7 +55,7 @@ def test_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataObj
 
 @each_request
 @given(data=st.data())
-def test_query_is_read_by_the_same_rules(cls: Any, data: st.DataObject) -> None:
+def test_query_follows_the_same_rules(cls: Any, data: st.DataObject) -> None:
     names = [field.name for field in fields_of(cls)]
     given = data.draw(st.dictionaries(st.sampled_from(names), st.text().map(QueryText), max_size=4))
     try:
@@ -97,12 +97,12 @@ class Outer:
         ({"inner": {"count": 1}, "colours": ["red", "blue"]}, r"colours\[1\] must be one of red"),
     ],
 )
-def test_wrong_value_is_named_by_its_path(given: dict[str, Any], complaint: str) -> None:
+def test_invalid_value_is_named_by_its_path(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidRequest, match=complaint):
         read(Outer, given)
 
 
-def test_valid_request_is_made() -> None:
+def test_valid_request_is_parsed() -> None:
     made = read(Outer, {"inner": {"count": 1}, "colours": ["red"]})
     assert made == Outer(Inner(1), (Colour.RED,))
     assert read(Outer, {"inner": {"count": 1, "more": 1}, "more": 1}, closed=False) == Outer(Inner(1))

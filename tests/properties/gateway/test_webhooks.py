@@ -59,14 +59,14 @@ def test_signed_delivery_is_accepted(scheme: Scheme, body: bytes) -> None:
 
 
 @given(st.sampled_from([each for each in Scheme if each is not Scheme.TOKEN]), st.binary(max_size=80), st.data())
-def test_no_other_body_does(scheme: Scheme, body: bytes, data: st.DataObject) -> None:
+def test_signature_rejects_another_body(scheme: Scheme, body: bytes, data: st.DataObject) -> None:
     other = data.draw(st.binary(max_size=80) | st.just(body + b"\0") | st.just(body[:-1]) | st.just(body[1:]))
     assume(other != body)
     assert not right(scheme, signed(scheme, body), other)
 
 
 @given(SCHEMES, st.binary(max_size=80), st.data())
-def test_no_other_proof_does(scheme: Scheme, body: bytes, data: st.DataObject) -> None:
+def test_another_signature_is_rejected(scheme: Scheme, body: bytes, data: st.DataObject) -> None:
     headers = signed(scheme, body)
     name = data.draw(st.sampled_from(sorted(headers)))
     text = headers[name]
@@ -105,9 +105,7 @@ TEMPLATES = st.lists(st.sampled_from(["{{", "}}", "{", "}", ".", "@", "a", "0", 
 
 
 @given(TEMPLATES, JSON, st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3))
-def test_template_that_is_taken_can_be_filled_with_anything(
-    template: str, body: object, headers: dict[str, str]
-) -> None:
+def test_valid_template_accepts_any_values(template: str, body: object, headers: dict[str, str]) -> None:
     with contextlib.suppress(ValueError):
         check_template(template)
     text = fill(template, body, headers, 500)
@@ -116,7 +114,7 @@ def test_template_that_is_taken_can_be_filled_with_anything(
 
 
 @given(JSON, st.lists(st.text(st.characters(exclude_characters=".{}@", exclude_categories=["Z", "C"]), min_size=1)))
-def test_any_path_into_any_body_is_a_text(body: object, path: list[str]) -> None:
+def test_any_path_into_any_body_gives_text(body: object, path: list[str]) -> None:
     assume(path)
     template = "{{" + ".".join(path) + "}}"
     check_template(template)
@@ -124,7 +122,7 @@ def test_any_path_into_any_body_is_a_text(body: object, path: list[str]) -> None
 
 
 @given(JSON)
-def test_everything_is_shown_as_it_came(body: object) -> None:
+def test_template_values_are_unchanged(body: object) -> None:
     text = fill("{{.}}", body, {}, 100_000)
     if isinstance(body, str):
         assert text == body
@@ -133,13 +131,13 @@ def test_everything_is_shown_as_it_came(body: object) -> None:
 
 
 @given(st.text(max_size=50))
-def test_value_brings_no_placeholder_with_it(text: str) -> None:
+def test_filled_in_value_is_not_expanded_again(text: str) -> None:
     body = {"a": f"{{{{b}}}}{text}", "b": "never", "c": f"{{{text}"}
     assert fill("{{a}}{{c}}", body, {}, 500) == f"{{{{b}}}}{text}{{{text}"
 
 
 @given(st.binary(min_size=1, max_size=40), st.binary(max_size=40), st.text("abc_", min_size=1, max_size=9))
-def test_key_of_a_standard_secret_is_what_its_base64_says(key: bytes, body: bytes, id: str) -> None:
+def test_standard_webhook_key_is_decoded_from_base64(key: bytes, body: bytes, id: str) -> None:
     secret = "whsec_" + base64.b64encode(key).decode()
     expected = hmac.digest(key, f"{id}.{NOW}.".encode() + body, "sha256")
     assert sign(secret, id, NOW, body) == f"v1,{base64.b64encode(expected).decode()}"
