@@ -11,7 +11,7 @@ import pytest
 
 from hob.agent.commands.table import BY_NAME
 from hob.app.endpoints import ENDPOINTS
-from hob.app.trust.guard import _who_is
+from hob.app.trust.guard import _author_id
 from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
@@ -300,7 +300,7 @@ async def test_stranger_is_rate_limited(tmp_path: Path) -> None:
 
 def test_calls_of_a_token_are_not_counted_as_the_owners(tmp_path: Path) -> None:
     def who(caller: ApiCaller) -> str:
-        return _who_is(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
+        return _author_id(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
 
     assert who(WITH_THE_TOKEN) == "owner"
     assert who(ApiCaller("phone", frozenset({CHAT}))) == "token:phone"
