@@ -96,8 +96,8 @@ def _resident_bytes() -> float | None:
 
 async def _model_metrics(store: Store, default_model: str) -> Sequence[Metric]:
     known = dict(await store.ledger.sums("model"))
-    if usual:  # present from the first scrape, so that the first call counts as a change
-        known.setdefault(usual, Spending(0, 0, Usage(), 0))
+    if default_model:  # present from the first scrape, so that the first call counts as a change
+        known.setdefault(default_model, Spending(0, 0, Usage(), 0))
     sums = sorted(known.items())
     tokens = [
         ({"model": model, "kind": kind}, float(count))

@@ -81,6 +81,7 @@ class TurnPolicyInputs:
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
         view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else TranscriptView()
         made = (*_calls_before(self._visible_entries(view)), *_calls_of_turn(steps))
+        shown = (*_calls_before(view.entries), *_calls_of_turn(steps))
         files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return PolicyInput(
             mode=_member(Mode, session.permission or self._settings.mode),
