@@ -10,26 +10,20 @@ class ArgumentRole:
     """Argument names of a tool, grouped by meaning.
 
     `paths` are files and folders, `sources` files whose content is sent by the call, `recipients` addresses of people
-    (on
-    the platform in the argument `channel`), `urls` are fetched, `sent_to` are web addresses that receive data, `bodies`
-    are
-    outgoing texts, `inputs` are typed into `commands`, `hosts` are hosts a command may reach, `keys` are setting names,
-    `patches` name the files they change, `scripts` run in the user's browser, and `plain` arguments have no effect of
-    their
-    own.
+    (on the platform in the argument `channel`), `urls` are fetched, `sent_to` are web addresses that receive data,
+    `bodies` are outgoing texts, `inputs` are typed into `commands`, `hosts` are hosts a command may reach, `keys` are
+    setting names, `patches` name the files they change, `scripts` run in the user's browser, and `plain` arguments have
+    no effect.
 
     `names` are people, rooms or places as the tool's own service calls them; `amounts` are money; `things` are objects
-    that
-    the call changes or deletes, by name or number.
+    that the call changes or deletes, by name or number.
 
     `says` describes the call for people, with arguments in braces: "pay {amount} to {recipient}".
 
     `runs`: the call runs in Hob's sandbox. `joins`: its input goes to a command that is already running, with the
-    network
-    access of that command. `remote`: everything in it is sent to a server on another machine. `searches`: it contacts
-    only
-    the configured search provider. `configures`: it changes Hob's settings or hooks. `invites`: without recipients it
-    reaches nobody. `by_name`: recipients may be names of people the owner has admitted.
+    network access of that command. `remote`: everything in it is sent to a server on another machine. `searches`: it
+    contacts only the configured search provider. `configures`: it changes Hob's settings or hooks. `invites`: without
+    recipients it reaches no one. `by_name`: recipients may be names of people the owner has admitted.
     """
 
     paths: tuple[str, ...] = ()

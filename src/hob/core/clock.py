@@ -28,7 +28,7 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        import asyncio  # imported late: costs 45 ms, and whoever sleeps has it loaded already
+        import asyncio  # imported late: it costs 45 ms, and a process that sleeps has loaded it already
 
         await asyncio.sleep(max(0.0, seconds))
 

@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """Decorate a function with one import statement; calling it returns the imported object, loaded once.
+    """Decorator for a function with one import statement; calling it returns the imported object, loaded once.
 
     Type checkers and the layer contracts see the import. Nothing is loaded before the first call.
     """

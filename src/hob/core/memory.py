@@ -1,4 +1,4 @@
-"""Values of memory: layers, items, facts, scopes."""
+"""Values of memory: layers, scopes, items, facts, goals."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ from hob.core.trust.labels import Label
 from hob.core.values import dataclass
 
 OWNER = "owner"
-"""Whose the owner's own memory is, whatever the session; no session's key is without a colon."""
+"""Owner of the memory shared by all of the owner's sessions. It cannot be a session key: those contain a colon."""
 PRIVATE = "private-"
-"""How the name of a thread begins from which nothing enters memory."""
+"""Prefix of thread names whose sessions are never remembered."""
 
 
 class Layer(StrEnum):
-    """Which kind of memory an item is. It is also how the item's source begins."""
+    """Kind of memory that an item belongs to, and prefix of its source."""
 
     SOUL = "soul"
     """Sections of the identity files."""
     CONVERSATION = "conversation"
     TOOL = "tool"
     GROUP = "group"
-    """What other agents share."""
+    """Memories shared by other agents."""
     ER1 = "er1"
     OBSERVATION = "observation"
     FACT = "fact"
-    """What the owner said of themselves and their world, and what Hob was asked to remember."""
+    """Facts the owner stated about themselves and their world, and things Hob was asked to remember."""
     DOCUMENT = "document"
     """Sections of documents, daily notes and `MEMORY.md`."""
 
 
 class MemoryLayer(NamedTuple):
-    """A kind of memory as it is shown, Hob's own or a plug-in's: its name is the prefix of its items' sources.
+    """A kind of memory as shown to users, Hob's own or a plug-in's. `name` is the source prefix of its items.
 
-    What is kept in it goes after so many days (0: it stays).
+    `days` is how long its items are kept; 0 keeps them forever.
     """
 
     name: str
@@ -49,13 +49,13 @@ _OWN: Final = {each.value: each for each in Layer}
 
 
 def layer_named(name: str) -> str:
-    """Hob's own layer of this name, or the name, where a plug-in brings the layer."""
+    """Return Hob's own layer of this name; otherwise the name itself, which belongs to a plug-in."""
     return _OWN.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memory: a person's, or a group's (then the key of its session). Every query is of exactly one.
+    """Owner of a memory: a person, or a group (by its session key). A query covers exactly one owner.
 
     `session` narrows it to one conversation.
     """
@@ -67,14 +67,15 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryItem:
-    """One remembered piece: what was said, or what was made of it, with where it came from.
+    """One remembered piece of text, said or derived, with its provenance.
 
-    The id is a hash of what the item is, so that the same is never kept twice. `seq` is its row, 0 before it has one.
+    The id is a hash of the content and its place, so nothing is stored twice. `seq` is its row number, 0 before it is
+    stored.
     """
 
     scope: Scope
     layer: str
-    """One of `Layer`, or what a plug-in calls its own."""
+    """A `Layer`, or the name of a plug-in's layer."""
     source: str
     text: str
     label: Label
@@ -82,7 +83,7 @@ class MemoryItem:
     """When it was said or written (Unix seconds)."""
     session: str = ""
     position: int = 0
-    """The place in its session or document."""
+    """Position in its session or document."""
     turn: str = ""
     speaker: str = ""
     role: str = ""
@@ -91,7 +92,7 @@ class MemoryItem:
     valid_to: float | None = None
     superseded_by: str = ""
     evidence: tuple[str, ...] = ()
-    """The items and events it was made of."""
+    """Ids of the items and events it was derived from."""
     importance: float = 0.5
     expires_at: float | None = None
     seq: int = 0
@@ -107,9 +108,10 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers.
+    """An item found for a query. `parts` are the components of the score, `asked` is the question that the item
+    answers.
 
-    `share` is how much of the query it holds, from 0 to 1.
+    `share` is the fraction of the query that the item covers, from 0 to 1.
     """
 
     item: MemoryItem
@@ -120,30 +122,32 @@ class Recalled:
 
 
 class FactState(StrEnum):
-    """What a fact rests on."""
+    """Basis of a fact."""
 
     SAID = "said"
-    """The owner said so."""
+    """Stated by the owner."""
     CORRECTED = "corrected"
-    """The owner put it right: only what they say later changes it."""
+    """Corrected by the owner: only a later statement of theirs changes it."""
     ASKED = "asked"
-    """Not sure: it counts for nothing until the owner confirms it."""
+    """Uncertain: not used until the owner confirms it."""
 
 
 class FactAction(StrEnum):
-    """What the owner does about a fact."""
+    """What the owner can do with a fact."""
 
     CORRECT = "correct"
-    """Put it right, or without an object: it is not so."""
+    """Replace the object, or without a new one, mark the fact as false."""
     CONFIRM = "confirm"
     UNDO = "undo"
-    """What was known before is known again."""
+    """Restore what was known before the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact. `valid_` is when it is so in the world, `recorded_` when Hob held it to be so (Unix seconds; None: not
-    known, or it goes on)."""
+    """One fact. `valid_*` is when it holds in the world, `recorded_*` when Hob believed it (Unix seconds).
+
+    None means unknown or still open.
+    """
 
     subject: str
     predicate: str
@@ -151,7 +155,7 @@ class Fact:
     at: float
     """When its evidence was said."""
     quote: str = ""
-    """The words it was taken from."""
+    """The words it was extracted from."""
     valid_from: float | None = None
     valid_to: float | None = None
     recorded_from: float = 0.0
@@ -159,28 +163,28 @@ class Fact:
     confidence: float = 1.0
     state: FactState = FactState.SAID
     evidence: tuple[str, ...] = ()
-    """The items it was taken from."""
+    """Ids of the items it was extracted from."""
     change: str = ""
-    """What recorded it, by which it is undone."""
+    """Id of the change that recorded it, by which it can be undone."""
     closed: str = ""
-    """What closed its record."""
+    """Id of the change that closed its record."""
     id: str = ""
-    """Its item."""
+    """Id of the item that stores it."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By which two facts say the same."""
+        """Key that is equal for two facts that state the same."""
         return self.subject.casefold(), self.predicate, " ".join(self.object.casefold().split())
 
 
 class GoalState(StrEnum):
-    """What has become of a goal."""
+    """State of a goal."""
 
     OPEN = "open"
     DONE = "done"
     DROPPED = "dropped"
     STALLED = "stalled"
-    """It is open, and for a week nothing was noted of it. It is never stored."""
+    """Open, but nothing was noted about it for a week. Derived, never stored."""
 
 
 STALLED_SECONDS = 7 * 86_400.0
@@ -188,7 +192,7 @@ STALLED_SECONDS = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """What shows how far a goal has come, and the item that holds it."""
+    """Evidence of progress towards a goal, and the id of the item that contains it."""
 
     text: str
     at: float = 0.0
@@ -197,7 +201,7 @@ class GoalNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What somebody wants to reach. Times are Unix seconds."""
+    """Something a person wants to achieve. Times are Unix seconds."""
 
     text: str
     label: Label
@@ -205,41 +209,41 @@ class Goal:
     due: float | None = None
     created: float = 0.0
     changed: float = 0.0
-    """When its state or day was changed, or something was noted of it."""
+    """When its state or due date changed, or something was last noted about it."""
     session: str = ""
     turn: str = ""
     evidence: tuple[GoalNote, ...] = ()
     id: str = ""
-    """Its item."""
+    """Id of the item that stores it."""
 
     def state_at(self, now: float) -> GoalState:
-        """Its state; stalled where nothing came of it for a week."""
+        """Return the state at this time: `STALLED` if the goal is open and nothing happened for a week."""
         stalled = self.state is GoalState.OPEN and now - self.changed > STALLED_SECONDS
         return GoalState.STALLED if stalled else self.state
 
 
 @dataclass(frozen=True, slots=True)
 class GoalMove:
-    """What a message tells of a goal: a new one, or what has become of the one that has this id."""
+    """What a message says about a goal: a new goal, or a new state of the one with this id."""
 
     goal: Goal
     said: GoalNote
-    """The words, and the item that holds them."""
+    """The words, and the id of the item that contains them."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""
+    """A change of known facts: records to close, facts to add, and further evidence for known facts."""
 
     closed: tuple[str, ...] = ()
     added: tuple[Fact, ...] = ()
     confirmed: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Items of facts, with those that say the same."""
+    """Ids of facts, each with the ids of the items that confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered piece as a memory source gives it; `id` is by which it can be read again."""
+    """One remembered piece as returned by a memory source; `id` can be used to read it again."""
 
     text: str
     source: str
@@ -248,38 +252,38 @@ class Memory:
     relevance: float = 1.0
     id: str = ""
     parts: tuple[tuple[str, float], ...] = ()
-    """What its relevance is made of."""
+    """Components of its relevance."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingNote:
-    """What a session is at, in its own words, and whether it was written in a context that may be trusted."""
+    """A session's note on what it is working on; the label says whether its context was trusted."""
 
     text: str
     label: Label
     at: float = 0.0
-    """When it was put, in Unix seconds."""
+    """When it was written (Unix seconds)."""
     turn: str = ""
-    """Which turn wrote it."""
+    """Id of the turn that wrote it."""
 
 
 def is_private(session: SessionKey) -> bool:
-    """Whether nothing of this session enters memory: its key tells, so that a rebuild knows it too."""
+    """Whether nothing of this session is remembered. The key decides, so that a rebuild gets the same result."""
     return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)
 
 
 class FactAnswer(TypedDict):
     """A fact. Times are Unix seconds.
 
-    valid_from: since when it is so; null: not known
-    valid_to: until when it was so; null: it goes on
-    recorded_from: since when Hob holds it to be so
-    recorded_to: until when Hob did; null: it still does
-    state: `said`, `corrected` or `asked` (not sure)
+    valid_from: when it became true; null: unknown
+    valid_to: when it ceased to be true; null: still true
+    recorded_from: when Hob recorded it
+    recorded_to: when Hob closed the record; null: still open
+    state: `said`, `corrected` or `asked` (uncertain)
     said_at: when its newest evidence was said
-    evidence: the items it was taken from
-    change: by which it is undone
-    contradicts: ids of the facts of this answer that cannot be so at the same time
+    evidence: ids of the items it was extracted from
+    change: id of the change that recorded it, for undo
+    contradicts: ids of facts in this answer that contradict it
     """
 
     id: str
@@ -300,7 +304,7 @@ class FactAnswer(TypedDict):
 
 
 class GoalNoteAnswer(TypedDict):
-    """What shows how far a goal has come."""
+    """Evidence of progress towards a goal."""
 
     id: str
     text: str
@@ -310,8 +314,8 @@ class GoalNoteAnswer(TypedDict):
 class GoalAnswer(TypedDict):
     """A goal. Times are Unix seconds.
 
-    state: `open`, `done`, `dropped`, or `stalled` after a week without news
-    due: by when; null: nobody said
+    state: `open`, `done`, `dropped`, or `stalled` after a week without progress
+    due: when it is due; null: no date was given
     """
 
     id: str
@@ -328,10 +332,10 @@ class GoalAnswer(TypedDict):
 
 
 class MemoryItemAnswer(TypedDict):
-    """Something that is remembered.
+    """A remembered item.
 
-    score: only where something was looked for
-    parts: what the score consists of
+    score: only in search results
+    parts: components of the score
     """
 
     id: str

@@ -23,7 +23,7 @@ WEBHOOK_OUT_CHANNEL = "webhook_out"
 """Outgoing webhooks; each is a chat."""
 
 TOKEN_SENDER_PREFIX = "token:"  # noqa: S105 - it opens nothing
-"""Prefix of a sender id that belongs to a token with limited rights. Its class is known."""
+"""Prefix of the sender id of a token with limited rights, whose sender class is known."""
 
 _CHAT_SCOPES = frozenset({TokenScope.CHAT})
 _ALL_SCOPES = frozenset(TokenScope)
@@ -130,7 +130,7 @@ class Inbound:
 
 
 class OutboundKind(StrEnum):
-    """Kind of an outbound message, so that an error can never pass for an answer."""
+    """Kind of an outbound message, so that an error is never mistaken for an answer."""
 
     REPLY = "reply"
     ERROR = "error"

@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `input` includes cached reads and writes; `output` includes reasoning.
+    """Token usage of one call. `input` includes cached reads and writes; `output` includes reasoning.
 
     `cache_write_1h` is the part of `cache_write` that is cached for an hour; it affects the price and is not stored.
     """
@@ -171,9 +171,9 @@ THINKING_TOKENS: Mapping[Thinking, int] = {
     Thinking.HIGH: 16_384,
     Thinking.XHIGH: 32_768,
 }
-"""Output tokens that a level of thinking may use in addition to the answer."""
+"""Output tokens that a thinking level may use in addition to the answer."""
 DEFAULT_THINKING_TOKENS = THINKING_TOKENS[Thinking.LOW]
-"""The same if no level was chosen: many models think anyway."""
+"""The same if no level was chosen, since many models think by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +350,9 @@ class SectionAnswer(TypedDict):
 
 
 class PromptAnswer(TypedDict):
-    """What the next request of a session would hold.
+    """The contents of a session's next request.
 
-    limit: the most tokens it may have
+    limit: maximum number of tokens
     """
 
     session: str

@@ -53,7 +53,7 @@ class Secret:
         return self._value
 
     def on_read(self, whom: Callable[[str], None]) -> None:
-        """Call `whom` with each value read from now on, so that it can be masked."""
+        """Call `whom` with every value read from now on, so that it can be masked."""
         self._on_read = whom
 
     def forget(self) -> None:
@@ -61,7 +61,7 @@ class Secret:
         self._value = None
 
     def replace_with(self, other: "Secret") -> None:
-        """Refer to what the other secret refers to, after the settings were reloaded."""
+        """Use the other secret's reference, after the settings were reloaded."""
         self._read, self.reference, self._value = other._read, other.reference, None  # noqa: SLF001 - its own kind
 
     def __repr__(self) -> str:

@@ -1,7 +1,8 @@
 """Journalled steps of a turn, and their stored form.
 
-A turn's state is a fold over its steps. Stored form: `(kind, version, JSON)`. `VERSION` increases when the fields of a
-kind change their meaning; readers accept every older version (`tests/core/journals/` holds one journal per release).
+Replaying the steps gives the turn's state. The stored form is `(kind, version, JSON)`. `VERSION` increases when the
+fields of a kind change their meaning; readers accept every older version (`tests/core/journals/` holds one journal per
+release).
 """
 
 import json
@@ -21,7 +22,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """A memory shown or named in a prompt: id prefix, score, and the parts of the score."""
+    """A memory included or named in a prompt: id prefix, score, and components of the score."""
 
     id: str
     score: float
@@ -30,17 +31,13 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """The model is about to be called. `reserved` is the worst-case cost in micro-dollars, None if unknown.
+    """A model call is about to start. `reserved` is its maximum cost in micro-dollars, None if unknown.
 
-    `trust` is that of the whole request; the model's next output is trusted no more than that. `models` are the
-    references
-    that may answer, best first, if known. `remarks` are shown to the owner whatever the outcome, one line each, in the
-    owner's
+    `trust` is that of the whole request, and the upper limit for the model's next output. `models` are the references
+    that may answer, best first, if known. `remarks` are shown to the owner in any case, one line each, in the owner's
     language. `sections` are the parts of the request: name, bytes, tokens, and whether a provider can cache them.
-    `recalled`
-    are the memories in the prompt; they are listed once and stay until the turn waits. `ends` mark where the messages
-    of the
-    request change from one section to the next.
+    `recalled` are the memories in the prompt; they are listed once and stay in it until the turn waits. `ends` mark
+    where the request's messages pass from one section to the next.
     """
 
     model: str
@@ -59,11 +56,9 @@ class ModelAsked:
 class ModelReplied:
     """The model answered. `cost` is in micro-dollars, None if unknown.
 
-    `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are notes about
-    the
+    `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are notes on the
     answer for its reader, one line each, in the owner's language. `sent` is the SHA-256 of the request body, empty if
-    none
-    was sent.
+    none was sent.
     """
 
     text: str
@@ -82,11 +77,10 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed:
-    """The model gave no answer; `fault` is a `ModelFault`.
+    """The model call failed; `fault` is a `ModelFault`.
 
     `retry_after` is the delay requested by the provider, in seconds; `retry_at` (Unix seconds) is when background work
-    tries
-    again. An unusable answer that was charged (empty, filtered) has `usage` and `cost`.
+    tries again. An unusable answer that was charged (empty, filtered) has `usage` and `cost`.
     """
 
     fault: str
@@ -101,7 +95,7 @@ class ModelFailed:
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """The turn parks until a time (Unix seconds), then calls the model again."""
+    """The turn is parked until a time (Unix seconds), then calls the model again."""
 
     until: float
     reason: str
@@ -109,7 +103,7 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class ToolIntended:
-    """The call is about to be made with these arguments, as allowed by this rule."""
+    """A call is about to be made with these arguments, allowed by this rule."""
 
     call: ToolCall
     restart: Restart
@@ -118,11 +112,10 @@ class ToolIntended:
 
 @dataclass(frozen=True, slots=True)
 class ToolReceived:
-    """The call was made or refused, or its outcome is unknown. `result` is what the model sees.
+    """The outcome of a call: made, refused or unknown. `result` is shown to the model.
 
-    `status` is the machine-readable reason: `ok`, `error`, or why the call was not made or not finished. `remarks` are
-    lines
-    for the owner.
+    `status` is machine-readable: `ok`, `error`, or why the call was not made or not finished. `remarks` are lines for
+    the owner.
     """
 
     result: ToolResult
@@ -133,7 +126,9 @@ class ToolReceived:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """The owner was asked to approve a call. `reason` is stored with its values, for any language."""
+    """The owner was asked to approve a call. `reason` is stored with its values, so that it can be shown in any
+    language.
+    """
 
     approval: ApprovalId
     call: CallId
@@ -142,7 +137,7 @@ class ApprovalAsked:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswered:
-    """The owner answered, or the question expired."""
+    """The owner answered the approval request, or it expired."""
 
     approval: ApprovalId
     call: CallId
@@ -152,9 +147,9 @@ class ApprovalAnswered:
 
 @dataclass(frozen=True, slots=True)
 class UserAsked:
-    """A call asked the user a question; the answer becomes the call's result.
+    """A call asked the user a question; the answer becomes its result.
 
-    With `again` the call is made again instead, and the answer is among the messages of its turn.
+    With `again`, the call is repeated instead, and the answer is among the messages of its turn.
     """
 
     call: CallId
@@ -164,7 +159,7 @@ class UserAsked:
 
 @dataclass(frozen=True, slots=True)
 class UserAnswered:
-    """The user answered the question of a call."""
+    """The user answered a call's question."""
 
     call: CallId
     inbound: InboundId
@@ -174,7 +169,7 @@ class UserAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ResultAwaited:
-    """A call's result comes later, before `until` (Unix seconds); `on` is the `WaitsFor` that says from whom."""
+    """A call's result arrives later, but before `until` (Unix seconds); `on` is the `WaitsFor` that provides it."""
 
     call: CallId
     on: str
@@ -194,7 +189,7 @@ class Steered:
 
 @dataclass(frozen=True, slots=True)
 class Transcribed:
-    """A recording in a message was transcribed; if that failed, `problem` is the fault's code."""
+    """A recording in a message was transcribed; `problem` is the fault code if that failed."""
 
     inbound: InboundId
     blob: BlobId
@@ -214,7 +209,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """The context was too long: from now on the prompt shows at most this many history entries."""
+    """The context was too long: from now on the prompt includes at most this many history entries."""
 
     keep: int
 
@@ -228,7 +223,7 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The turn may not continue: `run_timeout`, `budget` or `hook`; `detail` is for people."""
+    """The turn was ended by `run_timeout`, `budget` or `hook`; `detail` is for people."""
 
     reason: str
     detail: str = ""
@@ -236,7 +231,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The last step: the text for the user, and whether it is an answer or an error. Silence has a reason."""
+    """The last step: the text for the user, and whether it is an answer or an error. An empty text has a reason."""
 
     text: str
     kind: OutboundKind
@@ -329,7 +324,7 @@ def step_kind(step: Step) -> str:
 
 
 def command_hash(call: ToolCall) -> str:
-    """Return the hash of a tool's name and exact arguments, which a tool intent is bound to."""
+    """Return the hash of a tool's name and exact arguments, to which an intent is bound."""
     return digest(f"{call.name}\n{call.arguments}")
 
 
@@ -339,7 +334,7 @@ def dump_step(step: Step) -> str:
 
 
 def load_step(kind: str, version: int, text: str) -> Step:
-    """Return the stored step. Raises ValueError for a kind, version or field unknown to this Hob."""
+    """Parse a stored step. Raises ValueError for a kind, version or field unknown to this Hob."""
     if version > VERSION or kind not in _KINDS:
         raise ValueError(f"step {kind!r} version {version} was written by a newer Hob")
     data = json.loads(text)
@@ -363,7 +358,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _field_to_plain(key: str, value: Any) -> Any:
-    # only these are read back as translatable; elsewhere the English text is kept
+    # only these are restored as translatable texts; elsewhere the English text is kept
     return pack_text(value) if key in _TRANSLATED and isinstance(value, Translatable) else _to_plain(value)
 
 
@@ -379,7 +374,7 @@ def _decode_label(value: dict[str, str]) -> Label:
 
 
 def _decode_call(value: Any) -> ToolCall | str:
-    # `call` is a whole call in an intent and only its id elsewhere
+    # `call` is a whole call in an intent, elsewhere only its id
     return _build(ToolCall, value) if isinstance(value, dict) else CallId(value)
 
 

@@ -84,7 +84,7 @@ class ToolSpec:
     variants: Mapping[str, Variant] = field(default_factory=dict)
 
     def used_by(self, arguments: Mapping[str, Any]) -> "ToolSpec":
-        """Return the tool as a call with these arguments uses it: the matching variant, or everything it can do."""
+        """Return the tool as used by a call with these arguments: the matching variant, or the whole tool."""
         chosen = " ".join(str(arguments[name]) for name in self.varies_by if arguments.get(name))
         found = self.variants.get(chosen)
         return self if found is None else replace(self, effects=found.effects, roles=found.roles, tier=found.tier)

@@ -43,11 +43,10 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """The turn waits without occupying its session queue; `until` (Unix seconds) is set if only time wakes it.
+    """The turn waits without occupying its session queue; `until` (Unix seconds) is set if it waits only for a time.
 
-    `line` says so in Hob's own words, also to the model; `question` is for people and may be in a model's words;
-    `outbounds`
-    are the messages to those who must be told.
+    `line` is Hob's own description of the wait, also for the model; `question` is for people and may be in a model's
+    words; `outbounds` are the messages to those who must know.
     """
 
     on: WaitsFor
@@ -63,7 +62,7 @@ class Finished:
 
     state: TurnState
     reason: str = ""
-    """Why it ended: a code for a failure, words for a stop by a person."""
+    """Why it ended: a code for a failure, free text if a person stopped it."""
 
 
 Outcome = Parked | Finished
@@ -125,9 +124,9 @@ class QueueMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation's settings, as chosen by its people. None means the configured default.
+    """A conversation's settings, as chosen by its users. None means the configured default.
 
-    `permission` and `autonomy` are terms of the guard: what may be done here, and how much of it without asking.
+    `permission` and `autonomy` are the guard's terms: what may be done here, and how much of it without asking.
     """
 
     key: SessionKey
@@ -158,7 +157,7 @@ class SessionChange(TypedDict, total=False):
 
 
 def memory_scope(turn: Turn) -> Scope:
-    """Return whose memory a turn may use: the owner's if only the owner wrote and reads, else the session's own."""
+    """Return the memory a turn may use: the owner's if only the owner wrote and reads, otherwise the session's own."""
     inbounds = (*turn.inbounds, *turn.joined)
     own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
     return Scope(OWNER if inbounds and own else turn.session)

@@ -107,7 +107,7 @@ def _refuse_deletion(self: Any, name: str) -> None:
 
 
 def _is_frozen(of: Any, name: str) -> bool:
-    """Whether the attribute is immutable: all of a dataclass, but only the fields in a plain subclass of one."""
+    """Whether the attribute is immutable: all of a dataclass, but only the declared fields in a plain subclass."""
     return "__dataclass_fields__" in type(of).__dict__ or any(each.name == name for each in fields(of))
 
 

@@ -45,9 +45,8 @@ async def open_model(
     """Return all connected models as one. Opens nothing before the first request.
 
     Without any model, every request fails with advice. `choice` is an existing resolution of settings and environment.
-    CLIs
-    run in `folder` and are recorded in `processes`. A model that sends nothing for `silence` seconds is abandoned while
-    others are left. `changed` are called after a change of settings.
+    CLIs run in `folder` and are recorded in `processes`. A model that sends nothing for `silence` seconds is abandoned
+    if others are left. `changed` are called after a change of settings.
     """
     choice = choice or ModelChoice(settings, environ or {})
     await asyncio.to_thread(choice.line)  # finds the default model, which may take a moment, and caches it
@@ -77,7 +76,8 @@ def _open_vision(media: Media, blobs: Blobs, choice: ModelChoice) -> ImageDescri
 
 
 def load_libraries(choice: ModelChoice) -> None:
-    """Import what the first request would import, a tenth of a second of CPU; a daemon has time before it."""
+    """Import what the first request needs, which takes a tenth of a second of CPU; a daemon has time for it at startup.
+    """
     usual = choice.default()
     if usual is not None and (connected := choice.connect(usual.provider)).base_url:
         import hob.providers.http.transport  # noqa: F401

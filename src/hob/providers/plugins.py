@@ -2,7 +2,7 @@
 
 The name of the entry point is the provider id, its object a callable
 `open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model`. A plug-in is imported on first use
-of its model, and searched only for names that Hob does not know.
+of its model, and searched for only if Hob does not know the name.
 """
 
 import logging

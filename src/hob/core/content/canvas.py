@@ -31,14 +31,14 @@ class CanvasPage:
 
 
 class CanvasQuestion(NamedTuple):
-    """A script to run in a page; if empty, the question is what the page looks like."""
+    """A script to run in a page; an empty one asks what the page looks like."""
 
     id: str
     script: str
 
 
 class CanvasAnswer(NamedTuple):
-    """The page's answer. It counts as the word of the page's author."""
+    """The page's answer, attributed to the author of the page."""
 
     text: str
     failed: bool = False

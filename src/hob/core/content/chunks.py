@@ -60,7 +60,7 @@ def _next_chunk(text: str, start: int, limit: int, fence: _Fence | None) -> tupl
         cut = _best_cut(text, start, start + room)
         still = _find_open_fence(text, start, cut, fence)
         if still is not None and still.at - start > room // 2:
-            cut, still = still.at, None  # better to start the code in the next chunk than to cut it
+            cut, still = still.at, None  # better to begin the code in the next chunk than to split it
         if still is None:
             return opening + text[start:cut], cut, None
         body = opening + text[start:cut]

@@ -8,7 +8,7 @@ IDENTITY_LABEL = Label(Origin.IDENTITY, Trust.TRUSTED)
 
 @dataclass(frozen=True, slots=True)
 class BootstrapFile:
-    """An identity file as it is on disk. `hash` is the SHA-256 of its bytes, which the owner's trust is bound to.
+    """An identity file as it is on disk. `hash` is the SHA-256 of its bytes, to which the owner's trust is bound.
 
     `problem` says why the text is incomplete (unreadable, outside the workspace, cut); empty if it is complete.
     """

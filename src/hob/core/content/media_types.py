@@ -62,7 +62,7 @@ _BRANDS = {
     b"qt  ": "video/quicktime",
 }
 _SOUND, _PICTURES = re.compile(rb"A_(?:OPUS|VORBIS|AAC|PCM|FLAC)"), re.compile(rb"V_(?:VP|AV1|MPEG|MS|THEORA)")
-"""Matroska codecs, which tell a voice note recorded in a browser from a video."""
+"""Matroska codecs, which distinguish a voice note recorded in a browser from a video."""
 _ZIP_MEMBERS = (
     (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),

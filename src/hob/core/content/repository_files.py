@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class RepoRow(TypedDict):
-    """Something in a folder.
+    """An entry of a folder.
 
     type: `file`, `folder` or `link`
     """
@@ -19,7 +19,7 @@ class RepoRow(TypedDict):
 class FileAnswer(TypedDict):
     """A file.
 
-    cut: only its beginning is told
+    cut: whether only the beginning of its content is included
     """
 
     path: str

@@ -33,7 +33,7 @@ class AfterTurn:
 
 @dataclass(frozen=True, slots=True)
 class BeforeModel:
-    """The model is about to be asked. `UseModel` chooses another; `Deny` ends the turn with the reason shown."""
+    """The model is about to be called. `UseModel` chooses another; `Deny` ends the turn with the reason shown."""
 
     turn: Turn
     request: ModelRequest
@@ -41,7 +41,7 @@ class BeforeModel:
 
 @dataclass(frozen=True, slots=True)
 class AfterModel:
-    """The model has answered. `Deny` ends the turn with the reason in place of the answer."""
+    """The model has answered. `Deny` ends the turn and shows the reason instead of the answer."""
 
     turn: Turn
     reply: ModelReply
@@ -57,7 +57,7 @@ class BeforeTool:
 
 @dataclass(frozen=True, slots=True)
 class AfterTool:
-    """A call gave a result. `Deny` withholds it from the model, which is told the reason."""
+    """A call returned a result. `Deny` withholds it from the model, which receives the reason instead."""
 
     turn: Turn
     call: ToolCall
@@ -88,7 +88,7 @@ class UseModel:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Refuse, and say why."""
+    """Refuse, with a reason."""
 
     reason: str
 

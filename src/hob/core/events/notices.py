@@ -18,7 +18,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """Everything streamed in this trace since the last round is void: the answer is written again."""
+    """Everything streamed in this trace since the last round is void: the answer is being written again."""
 
     trace: TraceId
     session: SessionKey

@@ -36,7 +36,7 @@ Verdict = Allow | Ask | Deny
 
 
 class Judge(Protocol):
-    """Decides about a call from labels and arguments, never from the model's words."""
+    """Decides on calls by labels and arguments, never by the model's words."""
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         """Return the verdict for this call in a context of this trust. Never raises."""
@@ -53,14 +53,14 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The message is refused. `line` is sent to the sender unless empty."""
+    """The message is refused. `line` is sent to the sender unless it is empty."""
 
     reason: str
     line: str = ""
 
 
 class Admission(Protocol):
-    """Identifies senders and decides whether their messages come in."""
+    """Identifies senders and decides whether to admit their messages."""
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
-        """Decide by rule, without a model or I/O."""
+        """Decide by rules, without a model or I/O."""

@@ -32,7 +32,7 @@ class Journal(Protocol):
     async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
         """Merge these messages into the turn if they wait in its session, and journal one `Steered` each.
 
-        No message is overtaken: merging stops at the first waiting message that is a command or not in the list.
+        The order is kept: merging stops at the first waiting message that is a command or not in the list.
         """
 
     async def finish(self, finish: Finish) -> None:
@@ -49,7 +49,7 @@ class Transcript(Protocol):
         """Replace the entries up to `summary.upto` with the summary; they remain stored."""
 
     async def undo_summary(self, session: SessionKey) -> bool:
-        """Remove the newest summary, so that what it replaced is shown again. False if there is none."""
+        """Remove the newest summary, so that the entries it replaced are shown again. Return whether there was one."""
 
 
 class Sessions(Protocol):
@@ -62,7 +62,7 @@ class Sessions(Protocol):
         """Store these settings; all others keep their values, including concurrent changes."""
 
     async def reset(self, key: SessionKey, reason: str) -> None:
-        """Start afresh: the transcript so far is kept but no longer shown to the model."""
+        """Start over: the transcript so far is kept but no longer shown to the model."""
 
     async def switch(self, chat: str, key: SessionKey) -> None:
         """Direct future messages of this chat (an address key) to that session."""
@@ -84,4 +84,4 @@ class Ledger(Protocol):
         """Return the spending of these calls, including reservations for open ones."""
 
     async def note_once(self, what: str, since: float) -> bool:
-        """Record `what`, durably; True if it had not been recorded for the period starting at `since`."""
+        """Record `what` durably. Return whether it had not been recorded yet in the period starting at `since`."""

@@ -10,7 +10,7 @@ class Embedder(Protocol):
     """Turns texts into vectors whose scalar product measures similarity of meaning."""
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Return the vectors. No texts, no request."""
+        """Return one vector per text. No request is made if there are no texts."""
 
 
 class Transcriber(Protocol):
@@ -26,7 +26,7 @@ class Speaker(Protocol):
     media_type: str
 
     def speak(self, text: str, voice: str = "") -> AsyncIterator[bytes]:
-        """Yield the audio in pieces; after an error they are incomplete. An empty voice is the configured one."""
+        """Yield the audio in pieces; after an error it is incomplete. An empty voice is the configured one."""
 
 
 class Describer(Protocol):

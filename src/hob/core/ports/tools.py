@@ -34,7 +34,7 @@ class Toolset(Protocol):
         """Return the tools in a stable order: they are part of the prompt's cached prefix."""
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make one call. ToolFailed and ToolRefused are shown to the model; the driver's wall catches the rest."""
+        """Make one call. ToolFailed and ToolRefused are shown to the model; the driver catches all other errors."""
 
 
 class Blobs(Protocol):

@@ -40,10 +40,10 @@ class Commands(Protocol):
     """Slash commands, which are answered without a model."""
 
     def timing(self, text: str) -> str | None:
-        """Return `arrival` for a command that runs at once, `lane` for one that waits its turn, None for other text."""
+        """Return when to run the command: `arrival` at once, `lane` in its turn; None for text that is no command."""
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
-        """Run the command and return its answer. A user's typing mistake is answered, not raised."""
+        """Run the command and return its answer. A user's typing mistake gives an answer, not an exception."""
 
 
 class Routing(Protocol):

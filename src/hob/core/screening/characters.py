@@ -20,7 +20,7 @@ _REPLACED = (
     r"|(?P<return>\r(?!\n))"
     r"|(?P<bidi>[\u202a-\u202e\u2066-\u2069])"
     r"|(?P<tag>[\U000e0000-\U000e007f])"
-    r"|(?P<width>[\xad\u200b\u2060-\u2064\ufeff])"  # they mark where a word may break, and can hide what is in it
+    r"|(?P<width>[\xad\u200b\u2060-\u2064\ufeff])"  # they mark where a word may break, and can hide text in it
 )
 _ROWS = (
     # emoji use one selector after a character and single joiners; several in a row carry hidden data
@@ -36,7 +36,7 @@ _ANY = re.compile(
 @cache
 def _compile_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compile the patterns. Rows are searched in the output of the first, since its removals may create new rows."""
-    return re.compile(_REPLACED), re.compile(_ROWS)  # takes milliseconds, which most messages need not spend
+    return re.compile(_REPLACED), re.compile(_ROWS)  # takes milliseconds and is not needed for most messages
 
 
 _REPLACEMENTS = {"control": "\ufffd", "return": "\n"}

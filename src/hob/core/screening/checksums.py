@@ -1,4 +1,6 @@
-"""Check digits, which tell real numbers from random ones. All take digits (and letters) without separators."""
+"""Check digits, which distinguish real numbers from random ones. All functions take digits (and letters) without
+separators.
+"""
 
 from collections.abc import Mapping
 

@@ -213,7 +213,7 @@ def _value(text: str, at: int) -> tuple[int, int, bool]:
 
 
 def _is_password(value: str, sign: str, quoted: bool) -> bool:
-    """Whether it may be a password, and not a label, type, variable or placeholder."""
+    """Whether the value may be a password rather than a label, type, variable or placeholder."""
     if len(value) < 4 or value.lower() in _FILLER or len(set(value)) < 3 or value[0] in "[{<*(":
         return False
     if value[:2] in ("${", "$(", "%(", "%s"):
@@ -229,7 +229,7 @@ def _is_password(value: str, sign: str, quoted: bool) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether it looks random rather than written: many different characters, letters and digits alternating."""
+    """Whether the value looks random: many different characters, with letters and digits alternating."""
     changes = digits = 0
     before = "-"
     for sign in value:

@@ -135,7 +135,7 @@ _GROUP = re.compile(r"[0-9]{1,20}")
 
 
 def _national_size(written: str) -> int:
-    """Return the length of an area code and number of nine to twelve digits; 0 if it is none."""
+    """Return the combined length of an area code and number, nine to twelve digits; 0 if it is not a phone number."""
     groups = [match.span() for match in _GROUP.finditer(written)]
     sizes = [end - start for start, end in groups]
     while sum(sizes) > 12 and len(sizes) > 2:

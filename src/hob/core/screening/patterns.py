@@ -38,7 +38,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def compile_words(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Return a pattern for any of these as whole words in any case; None if there are none."""
+    """Return a pattern that matches any of these as whole words in any case; None if there are none."""
     known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
     if not known:
         return None

@@ -21,7 +21,7 @@ STATE_WORDS: Mapping[str, str] = {
 }
 """Names of states."""
 NO_MODEL = translatable("no model is connected")
-"""The state in which no model is available, as one shared phrase."""
+"""The state in which no model is available, as a phrase used in several places."""
 FAULT_WORDS: Mapping[str, str] = {
     "auth": translatable("its key was refused"),
     "billing": translatable("its account has no credit"),

@@ -1,8 +1,7 @@
-"""Every sentence of Hob's by code; journals keep the code, and the English text is the message id.
+"""All of Hob's sentences by code; journals keep the code, and the English text is the message id.
 
 A sentence is honest (an error never reads like an answer) and names a next step if there is one. Texts for the model
-are
-English only: models read it best, and people do not see them.
+are English only: models read it best, and people do not see them.
 """
 
 import math
@@ -336,7 +335,7 @@ def format_duration(seconds: float, language: str = "en") -> str:
 
 
 def say_stopped(reason: str, language: str = "en") -> str:
-    """Return that a turn was stopped and why; `/stop` needs no reason."""
+    """Return the message that a turn was stopped and why; `/stop` needs no reason."""
     return say(Sentence.CANCELLED_BY_COMMAND if reason.startswith("/") else Sentence.CANCELLED, language, reason=reason)
 
 

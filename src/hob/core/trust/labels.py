@@ -26,7 +26,7 @@ class Origin(StrEnum):
 
 
 class Trust(StrEnum):
-    """Whether a text may be taken as the owner's will."""
+    """Whether a text may count as the owner's will."""
 
     TRUSTED = "trusted"
     UNTRUSTED = "untrusted"
@@ -34,7 +34,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Origin and trust of one piece of content; it stays attached from the edge to the prompt."""
+    """Origin and trust of a piece of content, attached from its arrival to the prompt."""
 
     origin: Origin
     trust: Trust
@@ -54,7 +54,7 @@ def combine_trust(labels: Iterable[Label]) -> Trust:
 
 
 class SenderClass(StrEnum):
-    """How well the sender is known, best first."""
+    """How well the sender is known, best known first."""
 
     OWNER = "owner"
     MEMBER = "member"
@@ -62,5 +62,5 @@ class SenderClass(StrEnum):
 
 
 def least_trusted(senders: Iterable[SenderClass]) -> SenderClass:
-    """Return the least known of these senders; the owner if there are none."""
+    """Return the least known of these sender classes; `OWNER` if there are none."""
     return max(senders, key=list(SenderClass).index, default=SenderClass.OWNER)

@@ -1,7 +1,7 @@
 """Messages that Hob sends to itself: a child's task, a scheduled job, a note.
 
-Text written in a turn is trusted no more than what the turn had read. Otherwise an untrusted text could have itself
-written down as a task, and would return as the owner's word.
+Text written in a turn is trusted no more than what the turn has read. Otherwise an untrusted text could have itself
+written down as a task and return as the owner's word.
 """
 
 from hob.core.ids import InboundId
@@ -16,11 +16,9 @@ SELF = "hob"
 def make_self_message(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
     """Return a message to `to` that was written in this turn.
 
-    `trust` is that of the request whose answer it is. Since nobody typed it, it is never the owner's word, even if
-    trusted:
-    it answers no question and waives none. Its sender class is the least trusted of the turn's senders, and it is one
-    hop
-    further from a person's message than they are.
+    `trust` is that of the request whose answer it is. Nobody typed the message, so it never counts as the owner's word,
+    even if trusted: it answers no question and waives none. Its sender class is the least trusted of the turn's
+    senders, and its hop count is one higher than theirs.
     """
     people = (*turn.inbounds, *turn.joined)
     cls = least_trusted(inbound.sender.cls for inbound in people)

@@ -102,7 +102,7 @@ def _starts(model: ModelInfo) -> Iterator[date]:
 
 
 def _most_expensive(model: ModelInfo, day: date) -> list[Any] | None:
-    """Return the price on this day; the highest of the day, since a budget must not react too late."""
+    """Return the price on this day; the highest of the day, so that a budget does not react too late."""
     possible: list[ModelPrice] = []
     if isinstance(model.prices, ModelPrice):
         possible.append(model.prices)

@@ -100,7 +100,7 @@ class PriceTable:
             for id, size in head["bytes"].items():
                 self._places[id] = (offset, size)
                 offset += size + 1
-        # missing, truncated or foreign: written again
+        # missing, truncated or not ours: write it again
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return None
         return head
@@ -147,7 +147,7 @@ class PriceTable:
 
 
 def stamp() -> str:
-    """Return the version of the installed prices without importing them; empty if there are none."""
+    """Return the version of the installed price data without importing it; empty if there is none."""
     spec = find_spec("genai_prices")
     if spec is None or spec.origin is None:
         return ""

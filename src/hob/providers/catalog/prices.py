@@ -1,4 +1,4 @@
-"""Prices of models: the owner's setting, else nothing for local models, else the vendors' price list."""
+"""Prices of models: the owner's setting, zero for local models, otherwise the vendors' price list."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ class ModelProfiles:
         except ModelError:
             return _NOTHING
         at_home = is_free(ref, connected) and ref.provider != "openrouter"
-        # the server of a local model decides its window; the list cannot know it
+        # the server of a local model decides its window, which the list cannot know
         listed = None if at_home else find_listed(self._table, ref, connected)
         profile = ModelProfile(
             context_tokens=None if listed is None else listed.context_tokens,
@@ -138,7 +138,7 @@ class PriceList:
         self._dated.clear()
 
     def find_price(self, model: str) -> Price | None:
-        """Return the owner's price, nothing for a local model, or the list's price."""
+        """Return the owner's price, zero for a local model, or the list's price."""
         try:
             return self._found[model]
         except KeyError:
@@ -190,7 +190,8 @@ class PriceList:
         if is_whole or place is None or place[1].provider.wire in CLI_WIRES:  # a CLI reports the cost with its answer
             return own, _UNKNOWN
         if is_free(*place):
-            return own, _FREE if own == _NOT_SET else _UNKNOWN  # a provider that is paid for one half is not free
+            # a provider that charges for input or output is not free for the other
+            return own, _FREE if own == _NOT_SET else _UNKNOWN
         if not self._table.is_ready():
             return own, None
         return own, find_listed(self._table, *place) or _UNKNOWN
@@ -254,7 +255,7 @@ def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
         return True
     if connected.settings.local:
         return True
-    # elsewhere in the network somebody may charge, and a vendor's name at a local address is a gateway to the vendor
+    # another machine may charge, and a vendor's name at a local address is a gateway to the vendor
     is_here = connected.provider.wire == "ollama" or is_loopback(connected.base_url)
     return connected.local and is_here
 

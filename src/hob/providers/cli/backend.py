@@ -170,7 +170,7 @@ class CliModel:
             ) from error
 
     async def _close(self, process: Process, ask: CliRequest, run: "_CliRun") -> None:
-        """Let the CLI end by itself, so that it saves its conversation and writes its report."""
+        """Let the CLI exit on its own, so that it saves its conversation and writes its report."""
         if run.stopped_short:
             return
         await process.finish()
@@ -207,13 +207,13 @@ class CliModel:
         return scratch
 
     def _sweep(self) -> None:
-        """Remove, once, what runs have left behind whose Hob or machine stopped."""
+        """Remove, once, the files of runs that ended because Hob or the machine stopped."""
         if self._swept:
             return
         self._swept = True
         long_ago = self._clock.now().timestamp() - 2 * self._settings.total_seconds
         for left in self._folder.glob("run-*"):
-            with suppress(OSError):  # another Hob may have been faster
+            with suppress(OSError):  # another Hob may have removed it first
                 if left.stat().st_mtime < long_ago or not _is_running(left.name.split("-")[1]):
                     shutil.rmtree(left, ignore_errors=True)
 
@@ -322,7 +322,7 @@ class _CliRun:
         self.stopped_short = event.stop is StopReason.LENGTH
 
     def _retry(self, event: CliRetrying) -> None:
-        """Allow the CLI's own retry if somebody is waiting and nothing has been shown."""
+        """Allow the CLI's own retry if a person is waiting and nothing has been shown."""
         now = self._clock.monotonic()
         if not self._retries:
             self._first_retry = now
@@ -348,7 +348,7 @@ class _CliRun:
         return error
 
     def _ended(self, returncode: int | None, complaints: str) -> Exception:
-        """Return the error for an end without a result."""
+        """Return the error for a run that ended without a result."""
         last = _last(complaints)
         if self._answer.begun or self._retries:
             return self._failure(ModelFault.CUT, last)

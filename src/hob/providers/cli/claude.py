@@ -142,7 +142,7 @@ class ClaudeDecoder:
             case "content_block_delta":
                 return self._read_delta(get_object(event, "delta"))
             case "message_start":
-                if self._open and self._said_in_message:  # it retries; what was shown would be repeated
+                if self._open and self._said_in_message:  # it retries and would repeat what was shown
                     return (CliFailed(ModelFault.CUT),)
                 self._open, self._said_in_message = True, False
                 message = get_object(event, "message")

@@ -63,7 +63,7 @@ _SETTINGS = (
     'history.persistence="none"',
 )
 _EFFORTS = {
-    Thinking.OFF: "low",  # not every model accepts none
+    Thinking.OFF: "low",  # not every model accepts `none`
     Thinking.MINIMAL: "low",
     Thinking.LOW: "low",
     Thinking.MEDIUM: "medium",

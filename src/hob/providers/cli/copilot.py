@@ -1,8 +1,7 @@
 """GitHub Copilot CLI as a model: https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli.
 
-It gets no tool, MCP server or instruction files. Hob's system text goes into a custom agent; some thousand characters
-of
-the CLI's own text about Copilot precede it.
+It gets no tool, MCP server or instruction files. Hob's system text goes into a custom agent, preceded by about a
+thousand characters of the CLI's own text about Copilot.
 """
 
 import re
@@ -127,7 +126,7 @@ class CopilotDecoder:
         if not text:
             return ()
         if message not in self._streamed:
-            if self._message:  # it restarts in the middle; what was shown would be repeated
+            if self._message:  # it restarts midway and would repeat what was shown
                 return (CliFailed(ModelFault.CUT),)
             self._streamed.add(message)
             self._message = message

@@ -55,7 +55,7 @@ _RULES = (
 def classify_fault(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT) -> ModelFault:
     """Return the fault behind a complaint; `status` is the HTTP status of the model's server, if the CLI reports it.
 
-    A complaint that explains nothing is `otherwise`.
+    A complaint that explains nothing gives `otherwise`.
     """
     said = said[:4000]
     if not status:
@@ -100,7 +100,7 @@ class CliReasoning:
 
 @dataclass(frozen=True, slots=True)
 class CliRetrying:
-    """The CLI failed and will retry by itself, after `delay` seconds if it says so."""
+    """The CLI failed and will retry on its own, after `delay` seconds if it says so."""
 
     fault: ModelFault
     said: str = ""
@@ -109,7 +109,7 @@ class CliRetrying:
 
 @dataclass(frozen=True, slots=True)
 class CliRefused:
-    """The CLI's model tried to use a CLI tool that it does not have."""
+    """The CLI's model tried to use one of the CLI's tools, which are disabled."""
 
     tool: str
 

@@ -62,7 +62,7 @@ FACTS = CliFacts(
     workplace={".gemini/settings.json": json.dumps(_SETTINGS, indent=1)},
     exits_with_status=True,
 )
-# Without any tool it sends an empty list, which Gemini refuses. These two change nothing and read nothing.
+# Without any tool it sends an empty list, which Gemini refuses. These two neither change nor read anything.
 _HARMLESS = ("update_topic", "write_todos")
 _POLICY = f"""\
 [[rule]]

@@ -90,7 +90,7 @@ class Process:
                 raise TimeoutError
 
     async def finish(self) -> None:
-        """Wait a while for the program to end by itself, and for its last error output."""
+        """Wait a while for the program to exit on its own, and for its last error output."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self._output.exited.wait()
@@ -104,7 +104,7 @@ class Process:
                 self._signal(signal.SIGTERM)
                 await self.finish()
         finally:
-            self._signal(signal.SIGKILL)  # children that outlive their parent, and any that ignored SIGTERM
+            self._signal(signal.SIGKILL)  # children that outlive their parent, and processes that ignored SIGTERM
             await self.finish()
             self._transport.close()
 
@@ -217,7 +217,7 @@ class _Output(asyncio.SubprocessProtocol):
         return line
 
     async def wait(self, idle: float, deadline: float) -> bool:
-        """Whether there was output within this many seconds and before the deadline."""
+        """Return whether there is output within this many seconds and before the deadline."""
         self._news.clear()
         now = asyncio.get_running_loop().time()
         try:

@@ -60,7 +60,7 @@ class CliFacts:
 
 @dataclass(frozen=True, slots=True)
 class CliRequest:
-    """One run. `session` is empty if nothing shall be kept; `scratch` is a folder for this run alone.
+    """One run. `session` is empty if the conversation is not kept; `scratch` is a folder for this run alone.
 
     `environ` is the owner's environment.
     """

@@ -1,4 +1,4 @@
-"""Which CLI conversation continues which of ours.
+"""Matching of CLI conversations to Hob's.
 
 Kept in memory only: after a restart a conversation is sent again.
 """
@@ -18,7 +18,7 @@ _UNSEEN = "[A picture stood here; it cannot be shown to you.]"
 
 
 def render(messages: Sequence[ModelMessage], mark: str) -> str:
-    """Render the conversation; a single message is unchanged. `mark` is unknown to everybody who wrote in it."""
+    """Render the conversation; a single message is unchanged. `mark` must be unknown to the authors of the messages."""
     if len(messages) == 1:
         return render_message(messages[0])
     parts = [
@@ -65,7 +65,7 @@ class CliSession:
 
 
 class CliSessions:
-    """CLI conversations by session. One in use is not in here, since it serves a single request."""
+    """Idle CLI conversations by session. A conversation in use is taken out, since it serves a single request."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[SessionKey, CliSession] = OrderedDict()
@@ -74,8 +74,8 @@ class CliSessions:
         """Return the conversation that this request continues, if any, and forget all others of the session.
 
         A request continues one if everything the CLI knows, including its last answer, is still at the beginning,
-        followed
-        only by messages of the other side. So compaction, undo or an answer by another model starts a new one.
+        followed only by messages of the other side. So compaction, undo or an answer by another model starts a new
+        conversation.
         """
         if request.cache_key is None:
             return None

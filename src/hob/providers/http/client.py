@@ -14,7 +14,7 @@ from hob.providers.http.server import Server
 
 _T = TypeVar("_T")
 _KEY_FAULTS = frozenset({ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIMIT})
-"""Faults of a key rather than its server."""
+"""Faults caused by a key rather than its server."""
 
 
 class Retry(Protocol):
@@ -59,7 +59,7 @@ class Client:
         return await self._ask(ask)
 
     async def stream(self, url: Callable[[str], str], body: Mapping[str, Any]) -> AsyncGenerator[bytes]:
-        """Yield the response's bytes, which must not be text. Retries only before the first byte."""
+        """Yield the response's bytes; a text response is an error. Retries only before the first byte."""
         async with AsyncExitStack() as stack:
             first, rest = await self._ask(partial(self._begin, stack, url, body))
             yield first
@@ -76,7 +76,7 @@ class Client:
             await connection.aclose()
 
     async def _ask(self, ask: Callable[[ServerConnection, str], Awaitable[_T]]) -> _T:
-        """Try each key once while keys are at fault, then retry with one of them as usual."""
+        """Try each key once while keys are at fault, then retry with one key as usual."""
         *others, last = self._connections
         for connection in others:
             try:

@@ -1,4 +1,4 @@
-"""Requests to one model server over httpx2, and the meaning of their failures.
+"""Requests to one model server over httpx2, and the errors they raise.
 
 This module costs 80 ms of CPU to import because of httpx2; `hob.providers.opening` does so with the first request.
 """
@@ -63,7 +63,7 @@ class ServerConnection:
         if secret is None:
             return ""
         try:
-            if secret.reference.startswith(("command:", "keyring:")):  # these may ask a person and take seconds
+            if secret.reference.startswith(("command:", "keyring:")):  # these may prompt a person and take seconds
                 key = (await asyncio.to_thread(secret.reveal)).strip()
             else:
                 key = secret.reveal().strip()
@@ -96,12 +96,12 @@ class ServerConnection:
             return None
         try:
             new = await self.key()
-        except ModelError:  # the reason of the refusal is more useful
+        except ModelError:  # the reason for the refusal is more useful
             return None
         return new if new and new != key else None
 
     def address(self, build: Callable[[str], str]) -> str:
-        """Return what `build` makes of the base URL. Raises ModelError."""
+        """Return the URL that `build` makes of the base URL. Raises ModelError."""
         try:
             return build(self._server.base_url)
         except ValueError as error:
@@ -113,7 +113,7 @@ class ServerConnection:
             ) from error
 
     def secrets(self, key: str) -> tuple[str, ...]:
-        """Return the values that errors must not show: the key, and secrets in the owner's headers and address."""
+        """Return the values that errors must not reveal: the key, and secrets in the owner's headers and address."""
         return (key, get_password(self._server.base_url), *find_secrets(self._server.headers))
 
     @asynccontextmanager
@@ -196,7 +196,7 @@ class ServerConnection:
 
     def _open_client(self, url: str) -> httpx2.AsyncClient:
         if self._client is None:
-            # loading the trusted certificates takes longer than a turn; plain HTTP needs none, and this context trusts
+            # loading the trusted certificates takes longer than a turn; plain HTTP needs none, so this context trusts
             # none
             verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
             # a model server on this machine is never behind the environment's proxy

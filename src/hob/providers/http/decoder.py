@@ -88,7 +88,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def _take_whole(self, answer: Any) -> bool:
-        """Process a whole JSON answer; False if it is none. Raises ModelError."""
+        """Process a whole JSON answer; return False if it is not one. Raises ModelError."""
 
     @abstractmethod
     def _ended(self) -> StopReason | None:
@@ -282,7 +282,7 @@ class Decoder(ABC):
         if usage is not None and error.fault not in _FAULTS_AT_END:
             usage = replace(usage, output=max(usage.output, (self._answer.size + 1) // 2))
         error.usage = usage
-        if error.fault is ModelFault.GARBAGE and not self._any:  # e.g. a web page: not a model, so no cost
+        if error.fault is ModelFault.GARBAGE and not self._any:  # e.g. a web page: not a model, so it costs nothing
             error.cost = 0
 
     def _raise_error(self, error: Any) -> NoReturn:

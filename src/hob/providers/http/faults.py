@@ -1,4 +1,4 @@
-"""Meaning of a model server's refusal: status, headers and body become one `ModelError`.
+"""Errors of model servers: status, headers and body become a `ModelError`, with how long to wait before a retry.
 
 Shared by all wires, since their servers use similar messages. Pure: the time is a parameter.
 """
@@ -122,7 +122,7 @@ def read_failure(
 
 
 def read_stream_error(error: Any, *, host: str, secrets: tuple[str, ...] = ()) -> ModelError:
-    """Return the error for an error object within an answer that had started well."""
+    """Return the error for an error object inside an answer that began normally."""
     complaint = _parse_error({"error": error})
     try:
         status = int(complaint.code)
@@ -245,15 +245,17 @@ def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] =
 
 
 def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Remove these secrets and anything that looks like a key."""
-    for secret in sorted(secrets, key=len, reverse=True):  # one may be part of another
+    """Replace these secrets and anything that looks like a key."""
+    for secret in sorted(secrets, key=len, reverse=True):  # one may contain another
         if len(secret) >= _MIN_SECRET:
             text = text.replace(secret, "•••")
     return _KEYLIKE.sub("•••", text)
 
 
 def read_retry_after(headers: Mapping[str, str], message: str, now: datetime) -> float | None:
-    """Return the seconds to wait by `retry-after-ms`, `Retry-After` (seconds or HTTP date), or the message text."""
+    """Return the seconds to wait according to `retry-after-ms`, `Retry-After` (seconds or HTTP date), or the message
+    text.
+    """
     millis = _parse_number(headers.get("retry-after-ms", ""))
     if millis is not None:
         return millis / 1000

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from hob.core.models import ToolMessage
 
-# Nesting of JSON. A value that can just be parsed may be too deep to be serialized within another one.
+# Maximum nesting of JSON. A value that can just be parsed may be too deep to be serialized within another one.
 
 MAX_DEPTH = 100
 """Maximum levels; Python parses several hundred, fewer the deeper its own stack is."""

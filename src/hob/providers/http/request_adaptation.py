@@ -33,7 +33,7 @@ _NO_THINKING = re.compile(
 
 
 class AdaptingModel:
-    """Implements `Model` with `model`, switching to `other` for good once an error matches `lacks`."""
+    """Implements `Model` with `model`, switching permanently to `other` once an error matches `lacks`."""
 
     def __init__(
         self, model: Model, other: Callable[[Model], Model], lacks: Callable[[ModelRequest, ModelError], bool]

@@ -1,7 +1,7 @@
 """Sealed reasoning (Anthropic): dropped if anything before it has changed.
 
 Anthropic's newer models refuse their own reasoning once anything before it has changed
-(https://platform.claude.com/docs/en/build-with-claude/preserved-thinking). Within a turn that happens: the time changes
+(https://platform.claude.com/docs/en/build-with-claude/preserved-thinking). That happens within a turn: the time changes
 while it waits for an approval or a restart, and history is cut as it grows.
 """
 

@@ -63,7 +63,7 @@ class ImageDescriptions:
         return f"[{lead}]\n<{self._mark}>\n{_remove_markers(description.text)}\n</{self._mark}>", call
 
     async def _look(self, image: Image, describer: Describer, local_only: bool) -> tuple[Description, ExtraCall | None]:
-        async with self._looking:  # two concurrent answers must not pay for the same image twice
+        async with self._looking:  # two concurrent answers must not pay twice for the same image
             known = self._known.get(image.blob)
             if known is not None:
                 self._known.move_to_end(image.blob)
@@ -110,5 +110,5 @@ def _undescribed(error: Exception) -> str:
 
 
 def _remove_markers(words: str) -> str:
-    """Remove anything that could pass for a marker around untrusted text."""
+    """Remove anything that could be mistaken for a marker around untrusted text."""
     return words.replace("<", "&lt;").replace(">", "&gt;")

@@ -44,7 +44,7 @@ _PATIENCE = 20.0
 
 
 class HeldPictures:
-    """Implements `Blobs` for images that are being described, and keeps them no longer."""
+    """Implements `Blobs` for images while they are being described."""
 
     def __init__(self) -> None:
         self._held: dict[BlobId, bytes] = {}
@@ -167,7 +167,7 @@ _C = TypeVar("_C", bound=_Closes)
 
 
 class Media:
-    """The connected media models. A missing one is None; `reason` says why."""
+    """The connected media models. A missing one is None; `reason` says why it is missing."""
 
     def __init__(self, settings: ModelSettings, choice: ModelChoice, clock: Clock, draw: Callable[[], float]) -> None:
         self._settings = settings

@@ -1,1 +1,1 @@
-"""Model routing: which model answers, and which is next if it fails."""
+"""Model routing: which model answers, and which one is tried next if it fails."""

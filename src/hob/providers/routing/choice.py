@@ -1,8 +1,7 @@
 """Available models: references, aliases, ordered keys, and the default model.
 
 A reference is `provider/model`; the model part may contain more slashes. A name without a provider belongs to the
-server
-of `model.base_url` if there is one, else to the provider of the default model.
+server of `model.base_url` if there is one, otherwise to the provider of the default model.
 """
 
 import shutil
@@ -43,7 +42,7 @@ _PREFERRED = ("anthropic", "openai", "gemini", "openrouter")
 
 
 NO_MODEL_NAME = translatable("none")
-"""Shown in place of a model if there is none."""
+"""Shown in place of a model's name if there is no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +145,8 @@ class ModelChoice:
     def resolve(self, name: str) -> ModelRef:
         """Return the model with this name or alias. Raises ModelError with advice.
 
-        A name that begins with an unknown provider is sent to no other server than the configured one, whose models may
-        have
-        such names: a typo must not disclose a message to somebody else.
+        A name with an unknown provider is sent to no server but the configured one, whose models may have such names: a
+        typo must not disclose a message to a third party.
         """
         name = self._unalias(name)
         ref = _local_ref(name) or self._with_provider(name)
@@ -160,9 +158,8 @@ class ModelChoice:
     def chain(self, request: ModelRequest) -> tuple[ModelRef, ...]:
         """Return the models that may answer, best first.
 
-        The task's model or the default model is followed by the fallbacks. A model chosen by name stands alone: another
-        one's
-        answer would not be what was asked for. Raises ModelError.
+        The task's model or the default model is followed by the fallbacks. A model chosen by name has no fallbacks: the
+        user asked for that model's answer. Raises ModelError.
         """
         if request.model:
             chosen = self.resolve(request.model)
@@ -227,7 +224,7 @@ class ModelChoice:
         return ModelRef(id, self._model_of(id, rest))
 
     def _bare(self, name: str, usual: ModelRef | None) -> ModelRef:
-        """Return the model of a name without a provider: the server's, else the default provider's."""
+        """Return the model for a name without a provider: the server's, otherwise the default provider's."""
         head, slash, _ = name.partition("/")
         names = [*self._settings.providers, *KNOWN_NAMES]
         near = close_names(head, names, 1, 0.8) if slash and head.lower() not in names else []
@@ -259,7 +256,7 @@ class ModelChoice:
 
     def _model_of(self, id: str, model: str) -> str:
         if id == "openrouter" and model and "/" not in model:
-            return f"openrouter/{model}"  # its own models are named after it
+            return f"openrouter/{model}"  # OpenRouter's own models are named after it
         return model or self._own_choice(id)
 
     def _own_choice(self, id: str) -> str:
@@ -339,9 +336,8 @@ class ModelChoice:
     def _make_server(self) -> ConnectedProvider | None:
         """Return the server of `model.base_url` or OPENAI_BASE_URL.
 
-        A key from the environment belongs to the address from the environment: it is never sent to a server that only
-        the
-        configuration names.
+        A key from the environment belongs to the address from the environment: it is never sent to a server named only
+        in the configuration.
         """
         settings, environ = self._settings, self._environ
         theirs = environ.get("OPENAI_BASE_URL", "").strip()
@@ -389,7 +385,7 @@ class ModelChoice:
             how = variable[0]
         local = settings.local if settings.local is not None else provider.local
         if local is None:
-            # a local gateway to somebody else's models passes on what it receives
+            # a local gateway to remote models forwards what it receives
             local = provider.keyless and bool(base_url) and is_private(base_url)
         return ConnectedProvider(provider, base_url, keys, settings, local, how)
 
@@ -403,7 +399,8 @@ class ModelChoice:
         theirs = self._variable(provider.urls)
         if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
             return (), ""  # the key belongs to that server
-        # a key from the environment is sent only to the address from the environment, or else to the provider's own
+        # a key from the environment is sent only to the address from the environment, or otherwise to the provider's
+        # own
         if variable and is_same_origin(base_url, theirs[1] if theirs else provider.base_url):
             return (Secret.of(variable[1]),), variable[0]
         return (), ""

@@ -88,7 +88,7 @@ class _Rule:
         self.chosen = ClassifierChoice(rule.name or f"rule {place}", rule.model, thinking)
 
     def objection(self, request: ModelRequest, seen: _Seen) -> str:
-        """Return the first condition that is not met, in words; empty if all are."""
+        """Return the first unmet condition, in words; empty if all are met."""
         rule = self._rule
         if rule.task and rule.task != request.task:
             return f"the task is {request.task}"

@@ -1,9 +1,9 @@
-"""Order of attempts and next attempt after a failure. No I/O, no clock: times are seconds, passed in.
+"""Failover: which model is tried next, how long to wait before a retry, and cooldowns after failures.
 
-A chain of models is a list of routes. A `FailoverPlan` leads one request along them until one answers: every model is
-tried, resting ones last. After a fault, its scope rests, and that alone decides the next route: the provider's next key
-after a refused key, another model after an overload, another provider after a network failure. A model's other keys are
-not tried if the key was not at fault.
+No I/O, no clock: times are seconds, passed in. A chain of models is a list of routes. A `FailoverPlan` leads one
+request along them until one answers: every model is tried, those on cooldown last. A fault puts its scope on cooldown,
+and that alone decides the next route: the provider's next key after a refused key, another model after an overload,
+another provider after a network failure. A model's other keys are not tried if the key was not at fault.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,8 @@ from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import join_texts
 from hob.core.values import dataclass
 
-# Health of the routes: which ones rest after a fault, and until when. No I/O, no clock: times are seconds of a
-# monotonic clock, passed in. A resting route is tried last, never excluded: resting only changes the order, so it
-# cannot lock anybody out.
+# Health of the routes: which ones are on cooldown, and until when (seconds of a monotonic clock). A cooldown only moves
+# a route to the end of the order and never excludes it, so it cannot lock anyone out.
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class CooldownScope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CooldownRule:
-    """What rests after a fault, and for how many seconds the first time, the second time, and so on."""
+    """What goes on cooldown after a fault, and for how many seconds the first time, the second time, and so on."""
 
     scope: CooldownScope
     seconds: tuple[float, ...]
@@ -57,19 +56,19 @@ RULES: Mapping[ModelFault, CooldownRule] = {
     ModelFault.AUTH: CooldownRule(CooldownScope.KEY, _WRONG),
     ModelFault.BILLING: CooldownRule(CooldownScope.KEY, (5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 24 * _HOUR)),
     ModelFault.NOT_FOUND: CooldownRule(CooldownScope.MODEL, _WRONG),
-    # Either the model does not accept our format, or one conversation contains something odd. A model of the first kind
-    # must not be retried for ever; the second kind must not block the model for all other conversations, whose answers
-    # clear it.
+    # Either the model does not accept our format, or one conversation contains something unusual. A model of the first
+    # kind must not be retried forever; a conversation of the second kind must not block the model for all others, whose
+    # answers end the cooldown.
     ModelFault.BAD_REQUEST: CooldownRule(CooldownScope.MODEL, (10.0, _MINUTE, 5 * _MINUTE)),
     ModelFault.NETWORK: CooldownRule(CooldownScope.PROVIDER, _SHORT),
     ModelFault.CUT: CooldownRule(CooldownScope.MODEL, _SHORT),
     ModelFault.GARBAGE: CooldownRule(CooldownScope.MODEL, _SHORT),
     ModelFault.EMPTY: CooldownRule(CooldownScope.MODEL, _SHORT),
 }
-"""Cooldown after each fault. Other faults say nothing about the route, or are found without a request."""
+"""Cooldown after each fault. Other faults say nothing about the route, or occur without a request."""
 
 MAX_WAIT_SECONDS = 7 * 24 * _HOUR
-"""Maximum believable wait in seconds."""
+"""Maximum plausible wait requested by a server, in seconds."""
 
 _MAX_SCOPES = 1000  # references come from outside
 _Scoped = tuple[CooldownScope, str, int]
@@ -77,7 +76,7 @@ _Scoped = tuple[CooldownScope, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Why something rests, until when, and how many times in a row."""
+    """A fault's cooldown: when it ends, and the number of consecutive failures."""
 
     fault: ModelFault
     until: float
@@ -85,16 +84,16 @@ class Cooldown:
 
 
 class RouteHealth:
-    """Resting routes, shared by all sessions: a key that was refused is refused for everybody."""
+    """Cooldowns of routes, shared by all sessions: a key that was refused is refused everywhere."""
 
     def __init__(self) -> None:
         self._cooldowns: dict[_Scoped, dict[ModelFault, Cooldown]] = {}
 
     def note_failure(self, route: ModelRoute, error: ModelError, now: float) -> None:
-        """Record a failed request. What the fault applies to rests, longer each time in a row, or as long as the server
-        says.
+        """Put what the fault applies to on cooldown: longer after each consecutive failure, and at least as long as the
+        server asks.
 
-        A failure of something already resting belongs to the same outage and does not count again.
+        A failure during a cooldown belongs to the same outage and does not count again.
         """
         rule = RULES.get(error.fault)
         if rule is None:
@@ -111,7 +110,7 @@ class RouteHealth:
             self._shrink(now)
 
     def note_answer(self, route: ModelRoute) -> None:
-        """Record an answered request: nothing of this route rests any more."""
+        """Record an answered request: all cooldowns of this route end."""
         for scope in CooldownScope:
             self._cooldowns.pop(_scoped(scope, route), None)
 
@@ -125,12 +124,12 @@ class RouteHealth:
         return max((rest for rest in cooldowns if rest.until > now), key=lambda rest: rest.until, default=None)
 
     def seconds_left(self, route: ModelRoute, now: float) -> float:
-        """Return the seconds until the route's rest ends; 0 if it is not resting."""
+        """Return the seconds until the route's cooldown ends; 0 if it has none."""
         rest = self.find_cooldown(route, now)
         return rest.until - now if rest is not None else 0.0
 
     def forget(self) -> None:
-        """Forget everything, e.g. after a change of keys or addresses."""
+        """End all cooldowns, e.g. after a change of keys or addresses."""
         self._cooldowns.clear()
 
     def _shrink(self, now: float) -> None:
@@ -162,7 +161,8 @@ _FIRST_DELAY = 0.5
 _CONNECT_SECONDS = 5.0  # a route is not to blame for the time others took
 
 FINAL_FAULTS = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
-"""Faults that another route may not mend: the agent shortens what is too long, and nobody evades a filter."""
+"""Faults that end the request: the agent shortens what is too long, and a filter must not be evaded by another route.
+"""
 
 _REPEATABLE = frozenset(
     {
@@ -222,9 +222,8 @@ class FailoverPlan:
     """The attempts of one request: `first`, then `failed` after each failure until `answered` or no route is left.
 
     At most `len(routes) + max_attempts - 1` requests: each route once, and `max_attempts - 1` repeats, none of which
-    begins
-    after `patience` seconds. An untried route is tried however long the others took. `failed` are routes that could not
-    even be opened.
+    begins after `patience` seconds. An untried route is tried however long the others took. `failed` are routes that
+    could not be opened.
     """
 
     def __init__(
@@ -248,7 +247,7 @@ class FailoverPlan:
         self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MAX_ATTEMPTS)) - 1
         self._repeated_empty = False
         self._last: ModelError | None = None
-        # the preferred route is tried first unless it rests, so this is why it was not
+        # the preferred route is tried first unless it is on cooldown, so this is why it was not
         self._cooldown = health.find_cooldown(self._chain[0], now) if self._chain else None
 
     @property
@@ -257,7 +256,7 @@ class FailoverPlan:
         return any(route.ref != self._asked for route in self._unasked)
 
     def patience_of(self, ask: ModelAttempt, now: float) -> float:
-        """Return the patience for the request: what is left, or enough to connect for a first attempt."""
+        """Return the patience for the request: the time left, or enough to connect on a first attempt."""
         left = max(0.0, self._end - now)
         return left if ask.wait else max(left, min(self._patience, _CONNECT_SECONDS))
 
@@ -301,13 +300,11 @@ class FailoverPlan:
         return (wanted, self._cooldown.fault) if self._cooldown is not None else None
 
     def verdict(self, now: float) -> ModelError:
-        """Return the one error for all attempts, with their number.
+        """Return one error for all attempts, with their number.
 
-        It is the error of the first model, unless only the owner can fix that one and another is merely busy: then it
-        is the
-        other's, since waiting helps. Its detail names each model and its problem. `retry_after` is the earliest time at
-        which a
-        busy server says it will answer, if all busy ones say so.
+        It is the error of the first model, unless only the owner can fix that one and another model is merely busy:
+        then it is the other's, since waiting helps. Its detail names each model and its problem. `retry_after` is the
+        earliest time at which a busy server says it will answer, if all busy ones say so.
         """
         if self._last is not None:
             self._last.attempts = self.made
@@ -339,7 +336,7 @@ class FailoverPlan:
         return ModelAttempt(route)
 
     def _repeat_at_once(self, route: ModelRoute, error: ModelError, now: float, draw: float) -> ModelAttempt | None:
-        # A short failure of the first route must not cost its prompt cache; the others have none to lose.
+        # A short failure of the first route must not cost its prompt cache; the other routes have none to lose.
         if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
             return None
         delay = _FIRST_DELAY * (1 - draw / 2)
@@ -375,7 +372,7 @@ class FailoverPlan:
         return fault in _REPEATABLE and self._repeats < self._most_repeats
 
     def _failure_of(self, ref: str) -> _Failure | None:
-        """Return the error that represents all keys of a model: that one is busy, if so, else that of the first."""
+        """Return the error that represents all keys of a model: a busy one if there is one, otherwise the first."""
         failures = [self._failures[route] for route in self._chain if route.ref == ref and route in self._failures]
         return next((failure for failure in failures if failure.error.fault in _BUSY), next(iter(failures), None))
 
@@ -397,7 +394,9 @@ def _with_reference(ref: str, error: ModelError) -> ModelError:
 
 
 def _with_plausible_wait(error: ModelError) -> ModelError:
-    """Return the error with a plausible wait. No credit until a given time ("weekly limit") is a rate limit."""
+    """Return the error with a plausible wait. Missing credit until a given time ("weekly limit") counts as a rate
+    limit.
+    """
     wait = error.retry_after
     if wait is None:
         return error

@@ -1,4 +1,4 @@
-"""A chain of models as one model: the driver of `failover.py`."""
+"""A chain of models as one model, driven by `failover.py`."""
 
 import asyncio
 import logging
@@ -18,22 +18,22 @@ from hob.core.translation.sentences import FALLBACK_SENTENCES
 from hob.core.values import dataclass
 from hob.providers.routing.failover import MAX_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
 
-# Fallbacks already reported: an outage may last a day, and is news once per conversation.
+# Fallbacks already reported: an outage may last a day, but is reported once per conversation.
 
 _MAX = 4096
 _NoticeKey = tuple[str, str, str]  # session, task, requested model
 
 
 class FallbackNotices:
-    """Last reported fallback per session. In memory: after a restart each is reported once more."""
+    """Last reported fallback per session. Kept in memory: after a restart each is reported again."""
 
     def __init__(self) -> None:
         self._last: dict[_NoticeKey, Remark] = {}
 
     def is_news(self, request: ModelRequest, remark: Remark) -> bool:
-        """Whether the request's session has not yet been told about this fallback, and record it.
+        """Record the fallback; return whether it is new to the request's session.
 
-        A request without a session from a person is told every time.
+        A fallback is always new to a person's request without a session.
         """
         session = request.cache_key or ""
         if not session and request.task == "chat":
@@ -48,7 +48,7 @@ class FallbackNotices:
         return True
 
     def answered(self, model: str) -> None:
-        """Record an answer by this model: its next outage is news again."""
+        """Record an answer by this model: its next outage is reported again."""
         if self._last:
             for whom in [whom for whom in self._last if whom[2] == model]:
                 del self._last[whom]
@@ -58,12 +58,12 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _KEEP_ALIVE = KeepAlive()
 _UNSHOWN = frozenset({KeepAlive, Remark, ExtraCall})
-_RETRY_SECONDS = 8.0  # seconds; as for a waiting person
+_RETRY_SECONDS = 8.0  # seconds, as if a person were waiting
 
 
 @dataclass(frozen=True, slots=True)
 class RouteHealthView:
-    """Health of a route for people: `fault` is why it rests, None if it does not."""
+    """Health of a route for people: `fault` is the reason for its cooldown, None if it has none."""
 
     route: ModelRoute
     fault: ModelFault | None = None
@@ -98,16 +98,14 @@ class Failover:
         self._health = health if health is not None else RouteHealth()
         self._silence = silence
         self.told = FallbackNotices()
-        """Fallbacks known to the sessions."""
+        """Fallbacks already reported to the sessions."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Yield the answer in pieces. Raises one ModelError that reports on each model.
 
-        The reply says which model gave it and how many requests were made. If another model than the first answers, a
-        `Remark`
-        precedes the first piece, once per session and outage; another key is not mentioned. Each billable failed
-        request is
-        reported as an `ExtraCall`, so the final error costs nothing.
+        The reply says which model gave it and how many requests were made. If a model other than the first answers, a
+        `Remark` precedes the first piece, once per session and outage; a change of key is not mentioned. Each billable
+        failed request is reported as an `ExtraCall`, so the final error has no cost.
         """
         monotonic = self._clock.monotonic
         walk = self._begin(request)
@@ -218,8 +216,8 @@ class Failover:
 
 
 def _defect_error(error: Exception) -> ModelError:
-    """Return the error for a defect caused by an odd answer or a plug-in. Its text may contain anything, so only its
-    type is told.
+    """Return the error for a defect caused by an odd answer or a plug-in. It shows only the type, since the text may
+    contain anything.
     """
     kind = type(error).__name__
     return ModelError(

@@ -26,9 +26,9 @@ class RebuiltRequests(ModelRoutes):
     wanted = ""
 
     async def matches(self, name: str, request: ModelRequest, sent: str) -> bool:
-        """Whether this request gives the body with this SHA-256 for the reference's server.
+        """Whether this request produces the body with this SHA-256 for the reference's server.
 
-        Raises ModelError if it cannot be built: the model is no longer connected, or is not a server.
+        Raises ModelError if it cannot be built: the model is no longer connected, or is not on a server.
         """
         self.wanted = sent
         for route in self.of(name):

@@ -1,7 +1,7 @@
 """Request routing: model and options are settled before anything is reserved or sent.
 
-The steps: the choice (named or configured), the classifier (a rule may choose another model), the prompt guard (private
-data is removed, or the request stays local); then failover tries the chain, and the answer is cleaned and its
+The steps: the choice (named or configured), the classifier (a rule may choose another model), and the prompt guard
+(private data is removed, or the request stays local). Then failover tries the chain, and the answer is cleaned and its
 placeholders are restored.
 """
 
@@ -72,11 +72,10 @@ class ModelRouter:
         self.failover.forget_failures()
 
     async def route(self, request: ModelRequest) -> Route:
-        """Return who may answer, best first, and what they may see.
+        """Return who may answer, best first, and what may be sent to them.
 
         A server is asked for its models if no model was named. Raises ModelError if no model is available, or nothing
-        may be
-        sent.
+        may be sent.
         """
         remarks: tuple[Remark, ...] = ()
         if not request.models:
@@ -146,7 +145,7 @@ class ModelRouter:
         return self.choice.connect(self.routes.ref(name).provider).settings.tools == "none"
 
     def resting(self) -> tuple[RouteHealthView, ...]:
-        """Return the resting models and keys, with their faults."""
+        """Return the models and keys on cooldown, with their faults."""
         return tuple(route for route in self.failover.health_view(self.routes.names) if route.fault is not None)
 
     async def _routed(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
@@ -191,7 +190,7 @@ class ModelRouter:
         return replace(request, models=tuple(dict.fromkeys(chain))), news
 
     async def _named(self, ref: ModelRef) -> ModelRef:
-        """Return the reference with a model: the server's first one if none was named (asked once)."""
+        """Return the reference with a model: the server's first one if no model was named (fetched once)."""
         connected = self.choice.connect(ref.provider)
         if ref.model or connected.provider.wire in CLI_WIRES or connected.how == "plug-in":
             return ref

@@ -48,7 +48,7 @@ MAPPING_KEYWORDS = ("properties", "patternProperties", "dependentSchemas")
 
 
 class Cleaner:
-    """Cleans one tool's schema. With `inline`, references are replaced by their targets and circles are cut."""
+    """Cleans one tool's schema. With `inline`, references are replaced by their targets and cycles are cut."""
 
     def __init__(self, root: Any, *, inline: bool) -> None:
         self._root: Any = root if isinstance(root, Mapping) else {}
@@ -119,7 +119,7 @@ class Cleaner:
             if again:
                 shape = "object" if "properties" in target or target.get("type") == "object" else None
                 return {"type": shape, **schema} if shape else schema
-            # an object may be read again within itself: circles end by their pointers
+            # an object may occur again within itself: cycles end by their pointers
             parents, self._parents = self._parents, set()
             found = self._clean(target, depth)
             self._parents = parents
@@ -175,7 +175,9 @@ class Cleaner:
 
 
 def intersect(one: Schema, other: Schema) -> Schema:
-    """Return a schema for values that fit both, or slightly more: if they cannot be combined, the second one counts."""
+    """Return a schema for values that fit both, or slightly more: if the two cannot be combined, the second one is
+    used.
+    """
     merged = {**one, **other}
     properties = {**one.get("properties", {})}
     for name, part in other.get("properties", {}).items():

@@ -139,7 +139,7 @@ def normalise(spec: ToolSpec, dialect: SchemaDialect) -> Mapping[str, Any]:
 
 
 class _IdentityKey:
-    """A schema as a key by identity. It is kept, so that no other one can take its place."""
+    """A schema as a key by identity. The schema is kept alive, so that its identity is not reused."""
 
     __slots__ = ("schema",)
 

@@ -1,1 +1,1 @@
-"""Tool calls as text, for models without native ones or with broken ones: mostly small local models."""
+"""Tool calls as text, for models without native calls or with broken ones: mostly small local models."""

@@ -193,7 +193,7 @@ class CallReader:
 
 
 def _partial_match_length(text: str, parts: frozenset[str]) -> int:
-    """Return the length of the longest end of the text that may become one of the words."""
+    """Return the length of the longest suffix of the text that may become one of the words."""
     for length in range(min(len(text), _LONGEST), 0, -1):
         if text[-length:] in parts:
             return length

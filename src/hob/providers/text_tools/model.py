@@ -1,4 +1,4 @@
-"""Wrapper that gives a model without tool calls textual ones."""
+"""Wrapper that adds textual tool calls to a model without native ones."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence

@@ -171,11 +171,10 @@ def _parse_layout(data: str) -> list[Block | int | None]:
     ]
 
 
-# How each model is told to think, and its output limit, as data by name.
-#
-# Older models take a budget of tokens, newer ones decide themselves (`adaptive`) and take an effort; some think unless
-# told otherwise, some always do. Sources: https://platform.claude.com/docs/en/build-with-claude/thinking,
-# .../build-with-claude/effort, .../about-claude/models/overview and the migration guides of the models.
+# How to set the thinking level of each model, and its output limit, as data by name.  Older models take a budget of
+# tokens, newer ones decide themselves (`adaptive`) and take an effort; some think unless told otherwise, some always
+# do. Sources: https://platform.claude.com/docs/en/build-with-claude/thinking, .../build-with-claude/effort,
+# .../about-claude/models/overview and the migration guides of the models.
 
 _MIN_BUDGET = 1_024
 
@@ -239,7 +238,7 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> Thinki
     name = model.lower().replace(".", "-")
     way = next(way for pattern, way in _WAYS if pattern.search(name))
     maximum = way.most_tokens or 10**9
-    if level is None and way.effort:  # these may think without being told to
+    if level is None and way.effort:  # these may think by default
         return ThinkingPlan(min(max_tokens + DEFAULT_THINKING_TOKENS, maximum))
     if level is None or not (way.budget or way.effort):
         return ThinkingPlan(min(max_tokens, maximum))

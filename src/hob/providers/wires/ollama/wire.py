@@ -119,7 +119,7 @@ def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
 
 
 def _context_size(tokens: int) -> int:
-    """Return the context size for these tokens: powers of two from 8,192, so that the model is seldom reloaded."""
+    """Return the context size for these tokens: powers of two from 8,192, so that the model is rarely reloaded."""
     room = 2 * CONTEXT_STEP
     while room < tokens:
         room *= 2
@@ -127,7 +127,7 @@ def _context_size(tokens: int) -> int:
 
 
 def _think_option(level: Thinking, model: str) -> bool | str:
-    """Return the `think` option: most models can only be told to think or not; gpt-oss has levels and cannot stop."""
+    """Return the `think` option: most models can only switch thinking on or off; gpt-oss has levels and cannot stop."""
     if "gpt-oss" in model:
         return {Thinking.MEDIUM: "medium", Thinking.HIGH: "high", Thinking.XHIGH: "high"}.get(level, "low")
     return level is not Thinking.OFF
