@@ -32,9 +32,9 @@ class AgentSettings:
     idle_seconds: float = setting(
         120.0, "Seconds without a word from the model after which Hob gives up waiting.", at_least=0.1
     )
-    patience_seconds: float = setting(8.0, "Maximum seconds of retrying a request while a person waits.", at_least=0)
+    patience_seconds: float = setting(8.0, "Maximum seconds to retry a request while a person waits.", at_least=0)
     background_patience_seconds: float = setting(
-        60.0, "Maximum seconds of retrying a request of background work.", at_least=0
+        60.0, "Maximum seconds to retry a request of background work.", at_least=0
     )
     wait_attempts: int = setting(8, "How often background work waits for a busy model before it gives up.", at_least=0)
     max_tokens: int = setting(4096, "Longest answer of the model, in tokens.", at_least=16)
@@ -64,16 +64,14 @@ class AgentSettings:
     )
     taint_minutes: float = setting(
         30.0,
-        "Minutes for which text that others wrote stays in the prompt; afterwards a short note stands for it.",
+        "Minutes for which text that others wrote stays in the prompt; afterwards a short note replaces it.",
         at_least=0,
     )
     compact_tokens: int = setting(1_500, "Longest summary of a conversation, in tokens.", at_least=200)
-    compact_patience_seconds: float = setting(
-        60.0, "Maximum seconds of retrying to summarise a conversation.", at_least=0
-    )
+    compact_patience_seconds: float = setting(60.0, "Maximum seconds to retry summarising a conversation.", at_least=0)
     timezone: str = setting(
         "",
-        "Time zone (as Europe/Berlin) for the clock, resets, budgets and backups; not set: the machine's.",
+        "Time zone (e.g. Europe/Berlin) for the clock, resets, budgets and backups; not set: the machine's.",
         problem=_zone_problem,
     )
     loop_warning: int = setting(
@@ -88,8 +86,8 @@ class AgentSettings:
     parallel_tools: int = setting(4, "Maximum tool calls that run at once.", at_least=1, at_most=32)
     hook_seconds: float = setting(5.0, "Maximum seconds a plug-in's hook may take.", at_least=0.1)
     reset_idle_minutes: float = setting(
-        0.0, "Minutes of silence after which a conversation begins afresh; 0: never.", at_least=0
+        0.0, "Minutes of silence after which a conversation starts over; 0: never.", at_least=0
     )
     reset_daily_hour: int = setting(
-        -1, "Hour of the day at which conversations begin afresh; -1: never.", at_least=-1, at_most=23
+        -1, "Hour of the day at which conversations start over; -1: never.", at_least=-1, at_most=23
     )

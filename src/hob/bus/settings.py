@@ -20,10 +20,10 @@ class BusSettings:
 
     max_text: int = setting(50_000, "Maximum characters of one message.", at_least=1)
     session_waiting: int = setting(
-        20, "Messages that may wait in one conversation.", at_least=1, formerly="lane_waiting"
+        20, "Maximum messages waiting in one conversation.", at_least=1, formerly="lane_waiting"
     )
-    sender_waiting: int = setting(40, "Messages of one sender that may wait.", at_least=1)
-    total_waiting: int = setting(1_000, "Messages that may wait in all.", at_least=1)
+    sender_waiting: int = setting(40, "Maximum messages of one sender that are waiting.", at_least=1)
+    total_waiting: int = setting(1_000, "Maximum waiting messages in total.", at_least=1)
     self_made_per_hour: int = setting(
         60, "Maximum messages per hour that Hob may write to itself, e.g. results of sub-agents.", at_least=0
     )
@@ -46,7 +46,7 @@ class BusSettings:
     debounce_by_channel: dict[str, float] = setting(
         {}, "The same for single channels, by the channel's name.", at_least=0, at_most=60
     )
-    drain_seconds: float = setting(30.0, "Seconds that running turns get to end when Hob stops.", at_least=0)
+    drain_seconds: float = setting(30.0, "Seconds that running turns have to finish when Hob stops.", at_least=0)
     failure_seconds: float = setting(1.0, "First pause after a failed turn or write; it doubles each time.", at_least=0)
     failure_most_seconds: float = setting(60.0, "Longest such pause.", at_least=0)
     suspect_seconds: float = setting(
@@ -74,7 +74,7 @@ class BusSettings:
 
 @dataclass(frozen=True, slots=True)
 class DeliverySettings:
-    """What is sent to chats."""
+    """Sending to chats."""
 
     silent_mode: bool = setting(False, "Send nothing to chats; answers are then only in the dashboard.", stored=True)
-    silent_channels: list[str] = setting([], "Channels that this concerns; not set: all.", stored=True)
+    silent_channels: list[str] = setting([], "Channels to which this applies; not set: all.", stored=True)

@@ -16,10 +16,10 @@ TASKS = ("summary", "facts", "observer", "reflector", "consolidation", "rewritin
 
 @dataclass(frozen=True, slots=True)
 class PriceSetting:
-    """Dollars per million tokens. Cached tokens cost as much as others where nothing else is said.
+    """Dollars per million tokens. Cached tokens cost as much as other input unless their price is set.
 
-    Of a listed model what is not given stays as listed. Elsewhere a price of which input or output is missing is no
-    price: what is not given is unknown, never free.
+    For a listed model, missing prices are taken from the list. For any other model, a price that lacks input or output
+    counts as unknown, never as free.
     """
 
     input: float | None = setting(None, "Dollars per million tokens of input.", at_least=0)
@@ -30,27 +30,27 @@ class PriceSetting:
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """A provider of one's own, or other settings for a known one."""
+    """Your own provider, or different settings for a known one."""
 
-    wire: str = setting("", "The API it speaks; not set: the one Hob knows for it, else openai.", one_of=("", *WIRES))
+    wire: str = setting("", "API of its server; not set: the known one, otherwise openai.", one_of=("", *WIRES))
     base_url: str = setting("", "Its address; not set: the provider's usual one.")
     api_key: Secret | None = setting(None, "Its API key; not set: read from the provider's usual environment variable.")
-    api_keys: list[Secret] = setting([], "More API keys, tried in this order when one does not work.")
-    headers: dict[str, str] = setting({}, "More headers for each request.")
-    model: str = setting("", "The model that is asked where only the provider is named; not set: name one.")
+    api_keys: list[Secret] = setting([], "Further API keys, tried in this order if one fails.")
+    headers: dict[str, str] = setting({}, "Additional headers for each request.")
+    model: str = setting("", "Model used if only the provider is named; not set: a model must be named.")
     local: bool | None = setting(None, "Whether it runs on your own machines; not set: judged by its address.")
     tools: str = setting(
         "auto",
-        "How its models call tools: by the API's own means (native), by what they write (text), not at all (none).",
+        "How its models call tools: through the API (native), in their text (text), or not at all (none).",
         one_of=("auto", "native", "text", "none"),
     )
-    images: bool | None = setting(None, "Whether its models see pictures; not set: Hob tries.")
+    images: bool | None = setting(None, "Whether its models accept images; not set: Hob tries.")
     small: bool | None = setting(
         None, "Whether its models are small and get a short prompt and few tools; not set: judged by name."
     )
     command: str = setting("", "The program of a provider that is a command line tool; not set: its usual name.")
-    arguments: list[str] = setting([], "More arguments for that program.")
-    environment: list[str] = setting([], "Names of more environment variables that the program may see.")
+    arguments: list[str] = setting([], "Additional arguments for that program.")
+    environment: list[str] = setting([], "Names of additional environment variables that the program may see.")
 
     def __post_init__(self) -> None:
         _check_address(self.base_url)
@@ -59,11 +59,11 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which language models are asked, which stand in for them, and where they are."""
+    """The language models in use, their fallbacks, and their servers."""
 
     name: str = setting("", "The model, as provider/model or an alias; not set: the first that Hob finds.", stored=True)
-    fallbacks: list[str] = setting([], "Models that are asked when that one fails, in this order.")
-    aliases: dict[str, str] = setting({}, "Names of your own for models.")
+    fallbacks: list[str] = setting([], "Models to try if that one fails, in this order.")
+    aliases: dict[str, str] = setting({}, "Your own names for models.")
     tasks: dict[str, str] = setting(
         {},
         "Models for single jobs. summary: summarise long conversations. facts: learn facts from messages. "
@@ -73,7 +73,7 @@ class ModelSettings:
     )
     thinking: str = setting(
         "",
-        "How long models think before they answer; not set: as each model does by itself.",
+        "How long models think before they answer; not set: each model's default.",
         one_of=("", *Thinking),
         stored=True,
     )
@@ -83,27 +83,27 @@ class ModelSettings:
         "not set: none.",
     )
     api_key: Secret | None = setting(None, "API key of that server; local ones need none.")
-    headers: dict[str, str] = setting({}, "More headers for each request to that server.")
-    providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
+    headers: dict[str, str] = setting({}, "Additional headers for each request to that server.")
+    providers: dict[str, ProviderSettings] = setting({}, "Your own providers, or different settings for known ones.")
     embedding: str = setting(
         "", "The embedding model, or its folder, so that memory is searched by meaning too; not set: by words only."
     )
-    reranking: str = setting("", "The model that orders what memory found (POST /rerank); not set: none.")
+    reranking: str = setting("", "The model that ranks search results of memory (POST /rerank); not set: none.")
     transcription: str = setting("", "The model that turns speech into text; not set: the provider's usual one.")
-    speech: str = setting("", "The model that speaks; not set: the provider's usual one.")
+    speech: str = setting("", "The model that turns text into speech; not set: the provider's usual one.")
     voice: str = setting("", "The voice it speaks with; not set: nova.")
     speech_format: str = setting("mp3", "The audio format of spoken answers.", one_of=("mp3", "opus", "aac", "pcm"))
-    image_generation: str = setting("", "The model that makes pictures; not set: the provider's usual one.")
+    image_generation: str = setting("", "The model that generates images; not set: the provider's usual one.")
     vision: str = setting(
-        "", "The model that describes pictures for models that cannot see; not set: the one that answers, if it sees."
+        "", "The model that describes images for models without vision; not set: the answering one, if it has vision."
     )
     max_attempts: int = setting(
-        4, "Most requests for one answer to the same model with the same key.", at_least=1, at_most=4
+        4, "Maximum requests for one answer to the same model with the same key.", at_least=1, at_most=4
     )
     connect_seconds: float = setting(5.0, "Seconds Hob tries to reach a server.", at_least=0.1, at_most=60)
-    read_seconds: float = setting(600.0, "Most seconds a connection may be silent.", at_least=1)
+    read_seconds: float = setting(600.0, "Maximum seconds without data from a server.", at_least=1)
     prices: dict[str, PriceSetting] = setting(
-        {}, "Your own prices, used before the known ones, by model; a name may end in *."
+        {}, "Your own prices by model, which override the known ones; a name may end in *."
     )
 
     def __post_init__(self) -> None:

@@ -8,14 +8,14 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSettings:
-    """Your folder: the files that every prompt shows, and where tools work."""
+    """The workspace: files included in every prompt, and where tools work."""
 
-    path: Path = setting(Path("~/hob"), "Folder with the files that every prompt shows (AGENTS.md, SOUL.md, …).")
+    path: Path = setting(Path("~/hob"), "Folder with the files included in every prompt (AGENTS.md, SOUL.md, …).")
     work_repo: Path | None = setting(
         None, "Folder where tools work and commands run; not set: work/ in the workspace.", stored=True
     )
     search_path: Path | None = setting(
-        None, "Folder below which the dashboard looks for repositories; not set: where tools work.", stored=True
+        None, "Folder in which the dashboard looks for repositories; not set: where tools work.", stored=True
     )
     seed: bool = setting(True, "Write short templates into a new workspace, and make it a git repository.")
 

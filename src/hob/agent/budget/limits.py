@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PeriodLimits:
-    """Limits of one model, or of all whose references begin alike, in dollars."""
+    """Limits of one model, or of all models whose references begin alike, in dollars."""
 
     daily: float | None = setting(None, "Maximum dollars per day; not set: no limit.", at_least=0)
     monthly: float | None = setting(None, "Maximum dollars per month; not set: no limit.", at_least=0)
@@ -32,16 +32,16 @@ class SenderLimits:
 
 @dataclass(frozen=True, slots=True)
 class SenderClasses:
-    """Limits by whose messages are answered; what answers several counts for the least known of them."""
+    """Limits by sender class; an answer to several senders counts for the least known of them."""
 
     owner: SenderLimits = setting(SenderLimits(), "Your own messages.")
-    member: SenderLimits = setting(SenderLimits(), "Those of people you let in.")
-    stranger: SenderLimits = setting(SenderLimits(), "Those of everybody else.")
+    member: SenderLimits = setting(SenderLimits(), "Messages of people you admitted.")
+    stranger: SenderLimits = setting(SenderLimits(), "Messages of everyone else.")
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingSettings:
-    """How much may be spent, in dollars. Days are those of `agent.timezone`."""
+    """Spending limits, in dollars. Days begin at midnight in `agent.timezone`."""
 
     daily: float | None = setting(
         None, "Maximum dollars per day; 0: only free calls; not set: no limit.", at_least=0, stored=True
@@ -64,24 +64,24 @@ class SpendingSettings:
     models: dict[str, PeriodLimits] = setting(
         {}, "Limits by model: provider/model, or the model's name alone; a name may end in *."
     )
-    senders: SenderClasses = setting(SenderClasses(), "Limits by whose messages are answered.")
+    senders: SenderClasses = setting(SenderClasses(), "Limits by sender class.")
     warn_at: float = setting(
         0.8,
-        "The part of a limit at which you are warned (0.8 is 80 %); 1: never.",
+        "Fraction of a limit at which you are warned (0.8 is 80 %); 1: never.",
         at_least=0.01,
         at_most=1,
         stored=True,
     )
     on_unknown: str = setting(
         "allow",
-        "What happens with a model of unknown price while a limit is set; what is allowed counts as free.",
+        "What happens with a model of unknown price while a limit is set; allowed calls count as free.",
         one_of=("allow", "refuse"),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingCaller:
-    """The origin of a request: session, sender class, the turn if there is one, and the models that may answer."""
+    """Origin of a request: session, sender class, the turn if there is one, and the models that may answer."""
 
     session: SessionKey
     sender: SenderClass

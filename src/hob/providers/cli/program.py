@@ -20,13 +20,13 @@ from hob.providers.cli.events import Event
 class CliSettings:
     """Settings of a coding CLI used as a model."""
 
-    command: str = setting("", "Its program; empty: its usual name, looked for on PATH.")
-    model: str = setting("", "The model that is asked where none is named; empty: the CLI's own choice.")
-    arguments: list[str] = setting([], "Further arguments for each run.")
-    environment: list[str] = setting([], "Names of further variables that it may see.")
-    keep_sessions: bool = setting(True, "Whether it keeps conversations, so that only what is new is sent.")
-    idle_seconds: float = setting(300.0, "Seconds it may say nothing.", at_least=1)
-    total_seconds: float = setting(1800.0, "Seconds one answer may take in all.", at_least=1)
+    command: str = setting("", "Its program; empty: its usual name on PATH.")
+    model: str = setting("", "Model used if none is named; empty: the CLI's default.")
+    arguments: list[str] = setting([], "Additional arguments for each run.")
+    environment: list[str] = setting([], "Names of additional environment variables that it may see.")
+    keep_sessions: bool = setting(True, "Whether it keeps conversations, so that only new messages are sent.")
+    idle_seconds: float = setting(300.0, "Maximum seconds without output.", at_least=1)
+    total_seconds: float = setting(1800.0, "Maximum seconds for one answer.", at_least=1)
 
 
 DEFAULT_SYSTEM = "You are a helpful assistant."
