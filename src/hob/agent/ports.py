@@ -1,4 +1,4 @@
-"""Ports used by the agent alone."""
+"""Ports used only by the agent."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -32,13 +32,13 @@ class Transcribe(Protocol):
 
 
 class TurnMemory(Protocol):
-    """Memory that is added to a turn automatically."""
+    """Memories added to a turn automatically."""
 
     def allowed(self, turn: Turn, model: str) -> bool:
         """Whether memories may be shown in this turn, with this model."""
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
-        """Return what was remembered since this person's last turn; the same again for the same turn. Never raises."""
+        """Return what was remembered since this person's last turn; repeatable for the same turn. Never raises."""
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
         """Return memories relevant to the query, best first, except those the conversation shows from `shown_from` on.
@@ -63,7 +63,7 @@ class Approvals(Protocol):
 
 
 class LateResults(Protocol):
-    """Results of calls whose turn was parked for them."""
+    """Results for calls of parked turns."""
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
         """Return the call's result, or None if there is none yet. Raises StoreErrors."""
@@ -99,7 +99,7 @@ class ClosedToolHints(Protocol):
     """A session's tools, with hints about tools it has not opened."""
 
     def how_to_open(self, name: str) -> str:
-        """Return a sentence that tells the model how to make this tool available; empty if there is no such tool."""
+        """Return a sentence that tells the model how to open this tool; empty if there is no such tool."""
 
 
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:

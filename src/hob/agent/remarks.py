@@ -15,7 +15,7 @@ _MAX_CHARS = 500  # it may contain names from a server
 
 
 def render(remark: Remark, language: str) -> str:
-    """Return the remark as one line of text; one whose sentence Hob does not know is shown as it is."""
+    """Return the remark as one line of text. An unknown sentence is shown as it is."""
     values = dict(remark.values)
     try:
         text = say(Sentence(remark.sentence.lower()), language, **values)

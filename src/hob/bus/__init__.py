@@ -1,1 +1,1 @@
-"""Queues and delivery: messages in, one turn per session at a time, replies out."""
+"""Queues and delivery: incoming messages, one turn per session at a time, outgoing replies."""

@@ -66,7 +66,7 @@ class Acceptor:
         self._answering: dict[tuple[str, str, str], asyncio.Event] = {}
 
     def stop(self) -> None:
-        """Raise ShuttingDown for every further message."""
+        """Refuse every further message with ShuttingDown."""
         self._context.accepting = False
 
     async def __call__(self, inbound: Inbound) -> Accepted:
@@ -87,7 +87,7 @@ class Acceptor:
             raise ShuttingDown(say(Sentence.STOPPING, self._context.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
-        # Admission comes first: a refused sender learns nothing else, and the text it checks is bounded.
+        # Admission is first: a refused sender learns nothing else, and the text it checks is bounded.
         admitted = self._admit(self._truncate(inbound))
         self._check(inbound)
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)

@@ -41,7 +41,7 @@ class Bus:
         await self.session_queues.drain(seconds)
         left = max(0.0, until - self.clock.monotonic())
         await self.delivery.drain(min(left, LAST_SENDS_SECONDS))
-        self.hub.close()  # clients waiting for an outcome learn that it comes later
+        self.hub.close()  # clients waiting for an outcome are informed that it comes later
 
 
 @asynccontextmanager

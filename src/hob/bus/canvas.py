@@ -49,7 +49,7 @@ class CanvasViewers:
             del self._waiting[question.id]
 
     def answer(self, question: str, answer: CanvasAnswer) -> bool:
-        """Deliver a page's answer; False if nobody waits for it any more."""
+        """Deliver a page's answer; return False if no one waits for it any more."""
         waiting = self._waiting.get(question)
         if waiting is None or waiting.done():
             return False

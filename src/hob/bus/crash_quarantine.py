@@ -27,7 +27,7 @@ class CrashQuarantine:
         self._call_next()
 
     async def wait(self, turn: TurnId | None) -> None:
-        """Wait until it is this suspect's turn; for any other turn, until all suspects are done."""
+        """Wait until this suspect may run; for any other turn, until all suspects are done."""
         await (self._others if turn is None else self._order.get(turn, self._others)).wait()
 
     def release_others(self) -> None:

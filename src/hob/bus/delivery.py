@@ -47,7 +47,7 @@ class DeliveryRoute:
     chats: set[tuple[str, str]] = field(default_factory=set)
     """Chats and threads with a send in progress."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while no send is in progress and no row needs a look."""
+    """Set while no send is in progress and no row needs attention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class OutboxDelivery:
         if due is None:
             return None
         # A row just started still counts as due until its state is written, after which this runs again. The lower
-        # bound keeps rounding from waking it slightly early, over and over.
+        # bound prevents rounding errors from waking it slightly early, again and again.
         soonest = 1.0 if route.chats else 0.001
         return min(max(due - now, soonest), MAX_SLEEP_SECONDS)
 
@@ -180,7 +180,7 @@ class OutboxDelivery:
             return
         await self._persist(lambda: outbox.sending(id))
         began, at = self._clock.monotonic(), self._clock.now().timestamp()
-        self._on_sent(row.outbound.to)  # before the send: a machine may reply before the channel has returned
+        self._on_sent(row.outbound.to)  # before the send: a program may reply before the channel has returned
         outcome = await self._attempt(channel, row)
         seconds = self._clock.monotonic() - began
         match outcome:
@@ -207,7 +207,7 @@ class OutboxDelivery:
             if task is not None and task.cancelling():
                 raise
             return SendFailure("the channel cancelled itself", unknown=True)
-        except Exception as error:  # the channel's wall
+        except Exception as error:  # errors of channels end here
             log.exception("the channel %s broke while sending %s", channel.name, row.outbound.id)
             return SendFailure(f"{type(error).__name__}: {error}", unknown=True)
 

@@ -35,7 +35,7 @@ async def halt(queues: SessionQueues, reason: str) -> int:
 
 
 async def lift_halt(queues: SessionQueues) -> bool:
-    """Resume autonomous work; False if it was not held. Raises StoreErrors."""
+    """Resume autonomous work; return False if it was not held. Raises StoreErrors."""
     context = queues.context
     if context.halted is None:
         return False
@@ -52,13 +52,13 @@ async def load_halt(context: BusContext) -> None:
 
 
 async def halted_since(store: Store) -> float | None:
-    """Return since when autonomous work is held (Unix seconds), or None. Raises StoreErrors."""
+    """Return the time since which autonomous work is held (Unix seconds), or None. Raises StoreErrors."""
     kept = (await store.channel_state.get(_CHANNEL, "")).get(_KEY)
     return float(kept) if kept else None
 
 
 async def cancel_halted(queues: SessionQueues, reason: str) -> None:
-    """Stop what a crash kept the halt from stopping; runs at startup. Raises StoreErrors."""
+    """Stop what a halt could not stop because of a crash; runs at startup. Raises StoreErrors."""
     halted = queues.context.halted
     if halted is not None:
         for turn in await queues.context.store.turns.unfinished_since(halted):

@@ -1,4 +1,4 @@
-"""Which waiting messages form a session's next job. Pure functions."""
+"""Selection of the waiting messages that form a session's next job. Pure functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,8 @@ MERGING_MODES = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
 def next_batch(rows: Sequence[Waiting], mode: QueueMode, debounce_of: Callable[[str], float]) -> tuple[Waiting, ...]:
     """Return the head of the queue and the messages that belong to its turn; none overtakes another.
 
-    A command stands alone. Messages are merged only if one reply reaches all of them, so only from one address.
+    A command is always a job of its own. Messages are merged only if one reply reaches all senders, so only from one
+    address.
     """
     head = rows[0]
     batch = [head]
@@ -36,7 +37,7 @@ def is_batch_complete(rows: Sequence[Waiting], batch: Sequence[Waiting], debounc
 
 
 def messages_before_command(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
-    """Return the messages before the first command, which a running turn may take in."""
+    """Return the messages before the first command, which may join a running turn."""
     plain = []
     for row in rows:
         if row.command:
@@ -46,7 +47,7 @@ def messages_before_command(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
 
 
 def can_join(first: Inbound, later: Inbound) -> bool:
-    """Whether a turn started by `first` can take in `later`: neither asks for another model or other handling."""
+    """Whether a turn started by `first` can include `later`: neither asks for another model or other handling."""
     return later.model in (None, first.model) and later.background == first.background
 
 

@@ -1,4 +1,4 @@
-"""Live notices: subscribers see what happens in a trace or session of this process."""
+"""Live notices: subscribers follow a trace or session of this process."""
 
 import asyncio
 from collections import deque
@@ -59,7 +59,7 @@ class Subscription:
 
 
 class Hub:
-    """Implements `Notices`: publishing costs as much as the trace or session has subscribers."""
+    """Implements `Notices`. The cost of publishing grows only with the subscribers of that trace or session."""
 
     def __init__(self, at_most: int = 256) -> None:
         self._at_most = at_most

@@ -74,7 +74,7 @@ class QueueWorker:
         self.queue.new_traces.clear()
 
     async def handle_arrival(self, inbound: Inbound) -> None:
-        """Let a message that arrived during a turn join it, interrupt it, or wait, as the queue mode says."""
+        """Let a message that arrived during a turn join it, interrupt it, or wait, depending on the queue mode."""
         running = self.queue.running
         try:
             session = await self.context.store.sessions.get(self.queue.key)
@@ -91,7 +91,7 @@ class QueueWorker:
             running.queue_followup(inbound)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `work`, retrying as long as the store cannot be used (promise 9).
+        """Return the result of `work`, retrying while the store is unavailable (promise 9).
 
         Raises StoreDamaged, which no retry repairs.
         """
@@ -174,7 +174,7 @@ class QueueWorker:
         self.queue.interruptible = False
 
     async def _release_others_later(self, turn: TurnId) -> None:
-        """Stop a suspect from delaying the others once it has run long enough without a crash."""
+        """Release the other turns once a suspect has run long enough without a crash."""
         await self.context.clock.sleep(self.context.settings.suspect_seconds)
         self.context.quarantine.release_others()
         self.context.quarantine.remove(turn)
@@ -305,7 +305,7 @@ class QueueWorker:
     async def _wait_for_store(self, failures: int, error: StoreError) -> None:
         context = self.context
         if isinstance(error, StoreDamaged):
-            context.hub.close()  # no turn can end any more; waiting clients learn why
+            context.hub.close()  # no turn can end any more; waiting clients are told why
             raise error
         running = self.queue.running
         if failures == 1:

@@ -66,7 +66,7 @@ class RunningTurn:
         self._task = task
 
     def stop(self, reason: str) -> bool:
-        """End the turn for good; False if it was already stopped."""
+        """End the turn permanently; return False if it was already stopped."""
         if self._reason is not None or self.is_shutting_down:
             return False
         self._reason = reason

@@ -22,20 +22,22 @@ T = TypeVar("T")
 
 
 class Persist(Protocol):
-    """Runs store work, retrying as often as necessary."""
+    """Runs store operations, retrying as often as necessary."""
 
     async def __call__(self, work: Callable[[], Awaitable[T]]) -> T: ...
 
 
 async def run_command(commands: Commands, inbound: Inbound, session: SessionKey, language: str) -> str:
-    """Return the command's answer, also to a failure, so that no command blocks its queue. Raises StoreErrors."""
+    """Return the command's answer, or a message about its failure, so that no command blocks its queue. Raises
+    StoreErrors.
+    """
     try:
         return await commands.run(inbound, session)
     except StoreError:
         raise
     except HobError as error:
         return str(error)
-    except Exception:  # the job wall
+    except Exception:  # errors of commands end here
         log.exception("the command /%s broke", command_name(inbound.text))
         return say(Sentence.COMMAND_FAILED, language, name=command_name(inbound.text))
 
@@ -49,7 +51,7 @@ async def run_queued_command(context: BusContext, commands: Commands, row: Waiti
     event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
     outbounds = command_outbounds(inbound, answer, context.limit_of(inbound.origin))
     await persist(lambda: context.store.inbox.settle_command(row, answer, outbounds, (event,)))
-    # It has a turn in the store, whose id nothing needs.
+    # It has a turn in the store, but the turn's id is not used.
     settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
     context.hub.publish(settled)
     context.outbox((inbound.origin,))

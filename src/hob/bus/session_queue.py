@@ -14,10 +14,10 @@ LONGEST_DEBOUNCE = 5
 
 
 class SessionQueue:
-    """The queue of one session. It exists only while there is work; the store is the truth.
+    """The queue of one session. It exists only while there is work; the store is authoritative.
 
     `has_waiting` means that unexamined rows may be waiting; `version` rises with every hint, so that a decision made
-    from what was read before a hint is made again.
+    from older data is made again.
     """
 
     def __init__(self, key: SessionKey, clock: Clock) -> None:
@@ -28,7 +28,7 @@ class SessionQueue:
         self.version = 0
         self.running: RunningTurn | None = None
         self.interruptible = False
-        """Waiting for something a shutdown need not wait for."""
+        """Set while it waits for something a shutdown need not wait for."""
         self.task: asyncio.Task[None] | None = None
         self.lock = asyncio.Lock()
         """Held while the next job is chosen, so that a stop finds either a waiting message or a turn."""
@@ -36,15 +36,15 @@ class SessionQueue:
         self.changed = asyncio.Event()
         """Set with every hint."""
         self.quiet_from: float | None = None
-        """When the oldest text arrived that no turn has taken yet."""
+        """When the oldest text that no turn has taken yet arrived."""
         self.quiet_until = 0.0
         self.origins: set[Address] = set()
-        """Addresses of messages that are to be answered."""
+        """Addresses of the messages that need an answer."""
         self.new_traces: list[TraceId] = []
         """Traces of messages that arrived since the session was last checked for being paused."""
 
     def hint(self, inbound: Inbound | None = None, quiet: float = 0.0) -> None:
-        """Note that something waits. A text is taken only after `quiet` seconds without another hint."""
+        """Note that something is waiting. A text is taken only after `quiet` seconds without another hint."""
         self.has_waiting = True
         self.version += 1
         if inbound is not None:

@@ -1,6 +1,6 @@
 """All session queues, and the operations on them: stop, cancel, resume, wake.
 
-They work over the store alone; workers may be attached later or never.
+They only need the store; workers may be attached later or never.
 """
 
 import asyncio
@@ -28,7 +28,9 @@ SUSPEND_SECONDS = 5.0
 
 
 class SessionQueues:
-    """The inbox by session. Hints wake the workers; a lost hint costs time until the next one, never a message."""
+    """The inbox by session. Hints wake the workers; a lost hint delays a message until the next hint, but never loses
+    it.
+    """
 
     def __init__(self, context: BusContext) -> None:
         self.opened: Signal[SessionQueue] = Signal()
@@ -98,7 +100,8 @@ class SessionQueues:
                 self._enqueue(row.id, row.session)
 
     async def adopt(self, id: InboundId) -> bool:
-        """Run this message of an earlier process, although only own messages run; False if it has ended or is unknown.
+        """Run this message of an earlier process, in a process that runs only its own; False if it has ended or is
+        unknown.
 
         Raises StoreErrors.
         """
@@ -112,14 +115,14 @@ class SessionQueues:
         if result.turn is None:
             self._hint(result.session)
         elif (session_queue := self._hint(result.session)) is not None:
-            async with session_queue.lock:  # it may be in the middle of being claimed
+            async with session_queue.lock:  # it may be being claimed at this moment
                 ready = result.turn not in context.running_turns and await self._make_runnable(result.turn)
             if ready:
                 await self.wake(result.turn)
         return True
 
     async def _make_runnable(self, turn: TurnId) -> bool:
-        """Whether the turn of an earlier process may run; a crash may have left it running, which counts against it."""
+        """Whether the turn of an earlier process may run. If a crash interrupted it, that counts as an attempt."""
         turns = self._context.store.turns
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
@@ -165,14 +168,14 @@ class SessionQueues:
         session_queue = self._queues.get(session)
         if session_queue is None:
             return False
-        async with session_queue.lock:  # a turn that is just being claimed counts as running
+        async with session_queue.lock:  # a turn that is being claimed counts as running
             running, ready = session_queue.running, tuple(session_queue.ready)
         if running is not None:
             return running.stop(reason)
         return await self.cancel(ready[0], reason) if ready else False
 
     async def cancel(self, id: str, reason: str) -> bool:
-        """Cancel one message, task or turn by its id, wherever it is; False if nothing was left to cancel.
+        """Cancel one message, task or turn by its id, wherever it is; return False if nothing was left to cancel.
 
         Raises StoreErrors.
         """
@@ -188,7 +191,7 @@ class SessionQueues:
         if await self._cancel_waiting(result.session, reason, InboundId(id)):
             self._hint(result.session)
             return True
-        # The worker was faster.
+        # the worker was faster
         row = await self._context.store.turns.find(id)
         return row is not None and await self._cancel_turn(row, reason)
 
@@ -208,7 +211,7 @@ class SessionQueues:
         self._hint(session)
 
     async def drain(self, seconds: float) -> None:
-        """Start nothing more; give running turns this long to end, then suspend the rest to be resumed."""
+        """Start nothing more; give running turns this many seconds to end, then suspend the rest to be resumed."""
         self._context.draining = True
         for session_queue in tuple(self._queues.values()):
             if session_queue.task is None:
@@ -272,7 +275,7 @@ class SessionQueues:
         text = say(Sentence.CANCELLED_WAITING, self._context.language, reason=reason)
         cancelled = await inbox.cancel_waiting(session, reason, {inbound}, text=text)
         if cancelled:
-            # No turn and no single trace: clients that follow one of these messages look it up.
+            # There is no turn and no single trace: clients that follow one of these messages look it up.
             end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
             self._context.hub.publish(end)
             self._context.outbox(None)

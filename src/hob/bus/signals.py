@@ -1,4 +1,4 @@
-"""Wake-ups within one process. The store holds what they are about: a lost one costs time, never a message."""
+"""Wake-ups within one process. Their data is in the store: a lost wake-up costs time, never a message."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -58,7 +58,7 @@ class BusContext:
     parked: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a turn is parked until a time."""
     halted: float | None = None
-    """Since when (Unix seconds) everything is stopped and autonomous work held, or None."""
+    """Time since which (Unix seconds) everything is stopped and autonomous work held, or None."""
     ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
     """Number of turns ended by this process, by state and code; the code is empty if there is none."""
 
@@ -102,7 +102,7 @@ async def _run_guarded(turns: Turns, running: RunningTurn) -> Outcome | Exceptio
         return await turns.run(running.turn, running)
     except StoreError as error:
         return error
-    except Exception as error:  # the job wall: a defect of one turn must not affect the others
+    except Exception as error:  # a defect of one turn must not affect the others
         log.exception("the turn %s broke", running.turn.id)
         return error
 
@@ -158,7 +158,7 @@ async def cancel_turn(context: BusContext, running: RunningTurn, reason: str) ->
 
 
 def record_end(context: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
-    """Count an ended turn and log it by id, state and code only; reasons written by people are left out."""
+    """Count an ended turn and log its id, state and code; reasons written by people are omitted."""
     code = reason if _CODE.fullmatch(reason) else ""
     context.ended[state, code] += 1
     because = f", {code}," if code else ""
@@ -166,6 +166,6 @@ def record_end(context: BusContext, turn: Turn, state: TurnState, reason: str, s
 
 
 def publish_end(context: BusContext, running: RunningTurn, state: TurnState, text: str, kind: OutboundKind) -> None:
-    """Publish an end that the turn itself could not publish."""
+    """Publish the end of a turn that could not publish it itself."""
     turn = running.turn
     context.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, running.inbounds))

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def wait_for_event(event: asyncio.Event, clock: Clock, seconds: float | None) -> bool:
-    """Wait until the event is set, at most this long (None: for ever); return whether it is set."""
+    """Wait until the event is set, at most this many seconds (None: forever); return whether it is set."""
     if event.is_set():
         return True
     if seconds is None:
@@ -50,7 +50,7 @@ def backoff(failures: int, first: float, maximum: float) -> float:
 
 @contextmanager
 def unwrap_single_error() -> Iterator[None]:
-    """Raise the only exception of a group as itself, so that callers need not know about the tasks."""
+    """Raise the only exception of a group as itself, so that callers need not know about the task group."""
     try:
         yield
     except BaseExceptionGroup as failed:

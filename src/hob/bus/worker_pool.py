@@ -98,7 +98,7 @@ class WorkerPool:
     async def _retry_suspected(self) -> None:
         """Give turns that were quarantined together with others another attempt after Hob has run for a while.
 
-        The process may be killed from outside in that attempt too, so there is a last one, ten times as late.
+        The process may be killed from outside during that attempt too, so there is a last one, ten times as late.
         """
         seconds = self._context.settings.suspect_seconds
         for pause, last in ((seconds, False), (9 * seconds, True)):
@@ -115,7 +115,7 @@ async def _run_guarded(worker: QueueWorker) -> bool:
         await worker.run()
     except StoreDamaged as error:
         log.error("the session %s stands still: %s", worker.queue.key, error)
-    except Exception:  # the job wall: a defect of one session neither affects the others nor stops it for good
+    except Exception:  # a defect of one session must neither affect the others nor stop its queue permanently
         log.exception("the session %s broke; it is tried again in a moment", worker.queue.key)
         return False
     return True

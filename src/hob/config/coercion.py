@@ -19,7 +19,7 @@ from hob.core.translation.language import join_texts, translatable, verbatim
 
 UNKNOWN = translatable("unknown key")
 INVALID: Any = object()
-"""Marks a value that was reported and omitted."""
+"""Stands for a value that was reported and omitted."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _NAMES: Mapping[type, str] = {
@@ -34,7 +34,7 @@ _SHOWN_CHARACTERS = 60
 _MAX = 2**63 - 1  # the largest integer of TOML
 
 Report = Callable[[KeyPath, str, str], None]
-"""Called with the path, the reason and the nearest known word of each problem."""
+"""Called for each problem, with its path, the reason and the nearest known word."""
 
 
 def describe(value: object) -> str:
@@ -277,7 +277,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_rules(value: Any, rules: SettingRules) -> None:
-    """Return the problem of a value by its setting's rules; for a table or list each entry is checked."""
+    """Raise an error if the value breaks a rule of its setting; entries of a table or list are checked one by one."""
     if isinstance(value, (dict, list)):
         for entry in value.values() if isinstance(value, dict) else value:
             _check_rules(entry, rules)
@@ -299,7 +299,7 @@ def _quote_choices(choices: list[str]) -> str:
 
 
 def _redact(kind: Any, raw: Any) -> str:
-    """Return what messages show instead of the value; never a text where a secret belongs."""
+    """Return what messages show instead of the value; never a text in place of a secret."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
         return "" if isinstance(raw, str) else translatable(", not {value}", value=describe(raw))
     if raw == "" or (type(raw) is int and abs(raw) > _MAX):

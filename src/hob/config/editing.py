@@ -22,7 +22,7 @@ Table = Any
 """A table of tomlkit or plain dicts: both are changed the same way."""
 
 Change = Callable[[Table, Callable[[], Table]], None]
-"""Changes a document; its second argument creates the tables it needs."""
+"""Changes a document; the second argument creates the tables it needs."""
 
 
 def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> None:
@@ -107,7 +107,7 @@ def _edit(
     sections: Mapping[str, type],
     environ: Mapping[str, str],
 ) -> None:
-    target = path.resolve()  # a link (into dotfiles, say) stays a link
+    target = path.resolve()  # a link (into a dotfiles folder, say) stays a link
     seen = _signature(target)
     old = read_file(path)
     expected: dict[str, Any] = deepcopy(old.table) if old else {}
@@ -125,10 +125,10 @@ def _edit(
 
 
 def _rewrite(path: Path, text: str, change: Change, expected: Table) -> str | None:
-    """Return the changed text, or None if tomlkit does not get it right.
+    """Return the changed text, or None if tomlkit cannot make the change correctly.
 
     tomlkit mishandles some layouts (a section in dotted keys that gets a table, for one), so its output is parsed again
-    and must hold exactly the old values with the one change. If a headed table fails, an inline one may work.
+    and must contain exactly the old values and the change. If a headed table fails, an inline one may work.
     """
     import tomlkit  # 60 ms that only this command should pay
     from tomlkit.exceptions import TOMLKitError
@@ -182,7 +182,7 @@ def _has_key(table: Table, keys: tuple[str, ...]) -> bool:
 
 
 def _is_bare(table: Table) -> bool:
-    """Whether the table is empty, without comments too."""
+    """Whether the table is empty, including comments."""
     return not table and not (hasattr(table, "trivia") and (table.trivia.comment or table.as_string().strip()))
 
 
@@ -203,7 +203,7 @@ def _signature(path: Path) -> tuple[int, int, int] | None:
 
 
 def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
-    """Replace the file in one step, durably. Raises ConfigInvalid if it changed since it was read, or cannot be
+    """Replace the file atomically and durably. Raises ConfigInvalid if it changed since it was read, or cannot be
     written.
     """
 

@@ -27,7 +27,7 @@ from hob.core.translation.language import translatable
 
 UNKNOWN_SECTION = translatable("unknown section")
 NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
-"""Variables that are no settings: the home, and those with which the how-tos' API clients find their daemon."""
+"""Variables that are not settings: the home, and those by which API clients in the how-tos find the daemon."""
 """Variables with the prefix that name no setting."""
 
 
@@ -87,7 +87,7 @@ class LayerReader:
         return values
 
     def read_environment(self) -> Values:
-        """Return values of variables named for a section and key. An empty variable counts as unset."""
+        """Return the values of variables named after a section and key. An empty variable counts as unset."""
         mine = [name for name in self._environ if name.startswith(PREFIX) and name not in NOT_SETTINGS]
         if not mine:
             return {}
@@ -114,7 +114,7 @@ class LayerReader:
 
     def read_texts(self, texts: Mapping[str, str], layer: ConfigLayer) -> Values:
         """Return values of a layer that maps dotted keys to texts. The stored layer may contain only settings declared
-        so.
+        as such.
         """
         values: Values = {}
         settings = dict(walk(self.sections)) if texts else {}
@@ -187,7 +187,7 @@ class LayerReader:
 
 
 def split_key(key: str) -> tuple[str, ...]:
-    """Split a dotted key into parts, however badly it is written."""
+    """Split a dotted key into parts, however malformed it is."""
     try:
         return parse_key(key)
     except ValueError:
@@ -210,7 +210,9 @@ def key_of_name(sections: Mapping[str, type], name: str | int) -> str:
 
 
 def nearest_key(sections: Mapping[str, type], path: KeyPath) -> str:
-    """Return the key that was probably meant: the only one of that name elsewhere, or one spelt almost the same."""
+    """Return the key that was probably meant: the only one of that name elsewhere, or one with almost the same
+    spelling.
+    """
     if same := key_of_name(sections, path[-1]):
         return same
     known = {dotted(each): each for each, _ in walk(sections)}

@@ -30,9 +30,9 @@ class Config:
     path: Path
     """Path of the file, whether or not it exists."""
     warnings: tuple[ConfigProblem, ...]
-    """Messages for every start."""
+    """Messages shown at every start."""
     notes: tuple[ConfigProblem, ...]
-    """Messages for `hob config check` only."""
+    """Messages shown only by `hob config check`."""
     _instances: Mapping[str, Any] = field(repr=False)
     _layers: "_Layers" = field(repr=False)
 
@@ -110,7 +110,7 @@ class Config:
         return replace(self, warnings=warnings, _instances=instances, _layers=layers)
 
     def read_again(self) -> "Config":
-        """Return the settings as file and environment have them now; stored overrides and flags stay.
+        """Return the settings as file and environment are now; stored overrides and flags stay.
 
         Raises ConfigInvalid.
         """
@@ -189,7 +189,7 @@ def _add_positions(problems: list[ConfigProblem], layers: _Layers, path: Path) -
 
 
 def _variable(layers: _Layers, key: KeyPath, reason: str) -> FilePlace | None:
-    """Return the variable a wrong value comes from; for a rule between several keys the one the reason names."""
+    """Return the variable a wrong value comes from; for a rule between several keys, the one named in the reason."""
     given = {
         each: found.place
         for each, found in layers.merged().items()

@@ -1,9 +1,10 @@
 """Positions of the keys in a TOML document.
 
-Theory of operation. `tomllib` returns what a document contains, not where. This scanner walks a document tomllib has
-already accepted, so it checks nothing: it reads keys, remembers their offsets, and skips values, looking into arrays
-and inline tables only for the keys inside. A path consists of keys and, for arrays, of indexes, just as one would index
-the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables of 1.1 are understood too.
+Theory of operation. `tomllib` returns what a document contains, not where. This scanner walks a document that tomllib
+has already accepted, so it checks nothing: it reads keys, remembers their offsets, and skips values, looking into
+arrays and inline tables only for the keys inside. A path consists of keys and, for arrays, of indexes, just as one
+would index the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables of 1.1 are
+understood too.
 """
 
 import re

@@ -23,14 +23,14 @@ MAX_BYTES = 65_536
 
 
 class SecretSources(NamedTuple):
-    """What references are resolved against: the environment, and the folder where relative paths begin."""
+    """Where references are resolved: the environment, and the folder that relative paths start from."""
 
     environ: Mapping[str, str]
     base: Path
 
 
 def make_secret(text: str, key: str, sources: SecretSources) -> Secret:
-    """Return the secret the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
+    """Make the secret that the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
 
     Only the text as written decides whether it is a reference, never the content of a substituted variable.
     """
@@ -117,7 +117,7 @@ def _of_keyring(name: str, sources: SecretSources) -> tuple[Read, str]:
 
 
 def _of_command(line: str, sources: SecretSources) -> tuple[Read, str]:
-    import shlex  # with subprocess 15 ms that only users of commands should pay
+    import shlex  # with subprocess 15 ms, needed only for commands
 
     try:
         words = shlex.split(line)
@@ -129,7 +129,7 @@ def _of_command(line: str, sources: SecretSources) -> tuple[Read, str]:
 
 
 def _run(words: list[str], sources: SecretSources) -> str:
-    """Return the first line the program prints (password stores print notes after it). No shell; its own session."""
+    """Return the first line the program prints (password stores print notes after it). No shell; in its own session."""
     import subprocess
 
     name = words[0]
@@ -169,7 +169,7 @@ def _run(words: list[str], sources: SecretSources) -> str:
 
 
 def _end_group(pid: int) -> None:
-    """Kill whatever the command left behind, so that nothing outlives it."""
+    """Kill everything the command left behind, so that nothing outlives it."""
     import signal
 
     try:

@@ -35,7 +35,7 @@ def is_name(text: str) -> bool:
 def substitute(value: Any, environ: Mapping[str, str], report: Report, path: KeyPath = ()) -> Any:
     """Return the parsed value with every `${NAME}` in its texts replaced; `$${` is a literal `${`.
 
-    Unresolvable names are reported and stay. Substituted text is not expanded again.
+    Unresolvable names are reported and left as they are. Substituted text is not expanded again.
     """
     if isinstance(value, str):
         return _substitute_text(value, environ, report, path) if "${" in value else value

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600, ready: Callable[[], None] = lambda: None) -> None:
-    """Write a file in one step, durably, and never readable by others meanwhile; a missing folder is created.
+    """Write a file atomically and durably, and never readable by others meanwhile; a missing folder is created.
 
     `ready` is called before the file is put in place, and may raise. Raises OSError. On failure nothing has changed.
     """

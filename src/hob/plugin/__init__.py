@@ -1,6 +1,6 @@
 """Declarations of a plug-in's feature. Light, since it is imported whenever Hob looks at the plug-in.
 
-What the feature works with is in `hob.plugin.opened`, endpoint types are in `hob.plugin.http`, checks in
+Types that the running feature works with are in `hob.plugin.opened`, endpoint types in `hob.plugin.http`, checks in
 `hob.plugin.checks`: import those inside a `Lazy`. A single channel, toolset, hook, provider or memory source needs only
 `hob.core`.
 """

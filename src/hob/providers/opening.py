@@ -76,7 +76,7 @@ def _open_vision(media: Media, blobs: Blobs, choice: ModelChoice) -> ImageDescri
 
 
 def load_libraries(choice: ModelChoice) -> None:
-    """Import what the first request needs, which takes a tenth of a second of CPU; a daemon has time for it at startup."""
+    """Import what the first request needs: a tenth of a second of CPU, for which a daemon has time at startup."""
     usual = choice.default()
     if usual is not None and (connected := choice.connect(usual.provider)).base_url:
         import hob.providers.http.transport  # noqa: F401

@@ -48,9 +48,9 @@ class Bound:
 class Approval:
     """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is the text the owner reads.
 
-    `question` holds the values `shown` was made of, or None if they were erased or an older Hob asked. `bound` is None
-    if it was erased. `remaining` is the running time in seconds the question stays valid, as last noted, or None for
-    older questions. `asked`, `expires` and `answered` are wall-clock times.
+    `question` holds the values `shown` was made from; None if they were erased or an older Hob asked. `bound` is None
+    if it was erased. `remaining` is the running time in seconds for which the question stays valid, as last noted; None
+    for older questions. `asked`, `expires` and `answered` are wall-clock times.
     """
 
     id: ApprovalId
@@ -126,14 +126,14 @@ def _dump_bound(bound: Bound | None) -> str:
 class StoredApprovals(AuditedPart):
     """Questions and their answers. Each answer is used at most once.
 
-    A `record`, where given, writes the audit log in the same transaction.
+    A `record`, if given, writes the audit log in the same transaction.
     """
 
     async def _write_audited(self, record: AuditRecorder | None, job: Job[Approval | None]) -> Approval | None:
         return await self._audit.write(job, lambda found: () if record is None or found is None else (record(found),))
 
     async def put(self, approval: Approval, record: AuditRecorder | None = None) -> ApprovalId:
-        """Store a question; if one about this call is open, or its approval unused, return that one's id."""
+        """Store a question. If this call has an open question or an unused approval, return its id instead."""
         standing = approval.id
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -199,7 +199,7 @@ class StoredApprovals(AuditedPart):
         return await self._find(_load, sql, (turn, call, command))
 
     async def standing(self) -> tuple[Approval, ...]:
-        """Return the unanswered questions and the unused approvals, oldest first."""
+        """Return the open questions and the unused approvals, oldest first."""
         sql = f"{_SELECT} WHERE a.seq IN ({_OPEN_OR_UNUSED}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._rows(sql))
 
@@ -215,7 +215,7 @@ class StoredApprovals(AuditedPart):
     ) -> Approval | None:
         """Answer an open question; None if it is no longer open. Of two concurrent answers one wins.
 
-        An approval is valid for `remaining` more seconds, if given. A scope of `session` or `always` also creates a
+        An approval is valid for `remaining` more seconds, if given. The scopes `session` and `always` also create a
         grant.
         """
         at = self._now()
@@ -237,7 +237,7 @@ class StoredApprovals(AuditedPart):
         return await self._write_audited(record, job)
 
     async def use(self, id: ApprovalId, command: str, record: AuditRecorder | None = None) -> bool:
-        """Use the approval for exactly this command hash; False if it was denied, is for another, or was used."""
+        """Use the approval for exactly this command hash; return False if it was denied, used, or is for another."""
 
         def job(connection: apsw.Connection) -> Approval | None:
             sql = "UPDATE approvals SET state = 'used' WHERE id = ? AND hash = ? AND state = 'allowed'"
@@ -273,7 +273,7 @@ class StoredApprovals(AuditedPart):
         return tuple(_load_grant(row) for row in await self._rows(sql, values))
 
     async def revoke(self, id: str, *entries: AuditEntry) -> bool:
-        """Revoke a grant and write the audit log in the same transaction; False if there is no such grant."""
+        """Revoke a grant and write the audit log in the same transaction; return False if there is no such grant."""
         at = self._now()
         sql = "UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL"
         return bool(await self._audit.write(lambda c: changed(c, sql, (at, id)), lambda n: entries if n else ()))

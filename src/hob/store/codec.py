@@ -35,7 +35,7 @@ def dump_json(value: Any) -> str:
 
 
 def dump_inbound(inbound: Inbound) -> str:
-    """Return everything of the message but its text; default values are omitted."""
+    """Return everything of the message except its text; default values are omitted."""
     return dump_json(
         _without_none(
             {
@@ -121,7 +121,7 @@ def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
 
 
 def dump_form(outbound: Outbound) -> str:
-    """Return what a message has beyond its text; empty if nothing."""
+    """Return everything of a message except its text; empty if there is nothing."""
     data = _without_none(
         {
             "action": None if outbound.action is OutboundAction.SEND else outbound.action,
@@ -136,7 +136,7 @@ def dump_form(outbound: Outbound) -> str:
 
 
 def load_form(outbound: Outbound, text: str | None) -> Outbound:
-    """Restore what a message has beyond its text."""
+    """Restore what a message has besides its text."""
     if not text:
         return outbound
     data = json.loads(text)
@@ -158,7 +158,7 @@ def load_label(origin: str, trust: str) -> Label:
 
 
 def dump_extra(entry: TranscriptEntry) -> str:
-    """Return what an entry has beyond its text; empty if nothing."""
+    """Return everything of an entry except its text; empty if there is nothing."""
     data = _without_none(
         {
             "calls": [[call.id, call.name, call.arguments] for call in entry.calls] or None,

@@ -45,14 +45,16 @@ class StoredFollowers(StorePart):
 
     @transaction
     def advance(self, connection: apsw.Connection, name: str, place: int, effect: Effect | None = None) -> None:
-        """Move the cursor to this position, together with the effect. Raises StoreErrors and the effect's errors."""
+        """Move the cursor to this position, in one transaction with the effect. Raises StoreErrors and the effect's
+        errors.
+        """
         if effect is not None:
             effect(connection)
         connection.execute(_MOVE, (place, name))
 
     @transaction
     def quarantine(self, connection: apsw.Connection, name: str, places: Sequence[int], upto: int, reason: str) -> None:
-        """Skip these events as unprocessable. Raises StoreErrors."""
+        """Skip these events, which could not be processed. Raises StoreErrors."""
         rows = [(name, place, self._now(), reason) for place in places]
         connection.executemany(_QUARANTINE, rows)
         connection.execute(_MOVE, (upto, name))

@@ -73,7 +73,7 @@ def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:
 def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[PastEntry]) -> list[PastEntry]:
     hashes: dict[bytes, PastEntry] = {}
     for each in past:
-        hashes.setdefault(_hash(each), each)  # of repeated keys the first counts
+        hashes.setdefault(_hash(each), each)  # the first of repeated keys counts
     sql = "SELECT key FROM imports WHERE session = ? AND key IN (SELECT unhex(value) FROM json_each(?))"
     known = {row[0] for row in all_rows(connection, sql, (session, json.dumps([each.hex() for each in hashes])))}
     return [each for hash_, each in hashes.items() if hash_ not in known]

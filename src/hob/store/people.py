@@ -32,7 +32,7 @@ class StoredPeople(AuditedPart):
         return await self._readers.read(_load_persons)
 
     async def link(self, address: SenderAddress, person: str, name: str = "", *entries: AuditEntry) -> Person:
-        """Link the address to a person, creating a member for an unknown id; this settles the address's request.
+        """Link the address to a person, creating a member for an unknown id; this closes the address's request.
 
         Raises InvalidRequest if the address belongs to another person.
         """
@@ -45,7 +45,7 @@ class StoredPeople(AuditedPart):
         return await self._audit.write(job, lambda _: entries)
 
     async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
-        """Unlink the address; False if it was not linked."""
+        """Unlink the address; return False if it was not linked."""
         place = _columns_of(address)
         return bool(await self._audit.write(lambda c: changed(c, _UNLINK, place), lambda n: entries if n else ()))
 

@@ -35,7 +35,7 @@ _CHANGE = (
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
-    """Return the session the message names, else the one its chat was switched to, else the default."""
+    """Return the session the message names, otherwise the one its chat was switched to, otherwise the default."""
     if inbound.session is not None:
         return inbound.session
     row = find_row(connection, "SELECT session FROM chats WHERE chat = ?", (inbound.origin.key(),))
@@ -225,7 +225,7 @@ class StoredSessions(AuditedPart):
         return await self._readers.read(lambda connection: load_session(connection, key))
 
     async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
-        """Store these choices; all others stay, even if they change concurrently."""
+        """Store these choices; all others stay, even if they are changed concurrently."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
@@ -253,7 +253,7 @@ class StoredSessions(AuditedPart):
 
     @transaction
     def switch(self, connection: apsw.Connection, chat: str, key: SessionKey) -> None:
-        """Send messages of this chat (an address key) to that session from now on."""
+        """Direct messages of this chat (an address key) to that session from now on."""
         at = self._now()
         connection.execute(
             "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",

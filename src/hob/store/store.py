@@ -90,7 +90,7 @@ class StoreHealth:
 
     @property
     def problem(self) -> str | None:
-        """The current problem, or an empty string."""
+        """The current problem, or None."""
         return self.last_error if self.check in {PENDING, OK} else self.check
 
 
@@ -173,12 +173,12 @@ class Store:
 
     @property
     def damage(self) -> str | None:
-        """The damage found in the database, or an empty string; after damage nothing is written."""
+        """The damage found in the database, or None; after damage nothing is written."""
         return self._check.damage
 
     @property
     def problem(self) -> str | None:
-        """The current problem of the database, or an empty string."""
+        """The current problem of the database, or None."""
         return self._writer.last_error if self._check.damage is None else self._check.damage
 
     async def began(self) -> float:
@@ -244,7 +244,7 @@ class Store:
         await self._end(checkpoint=True)
 
     async def abandon(self) -> None:
-        """Stop as a crash would: record nothing and lose what was not committed. For recovery tests."""
+        """Stop as in a crash: record nothing and lose what was not committed. For recovery tests."""
         if not self._closed:
             await self._end(checkpoint=False)
 

@@ -1,4 +1,4 @@
-"""Runs of sub-agents, and messages Hob sends itself."""
+"""Runs of sub-agents, and messages Hob sends to itself."""
 
 import json
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ class SubagentRow:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message Hob sends itself, with the id of its run, if any."""
+    """A message Hob sends to itself, with the id of its run, if any."""
 
     key: str
     run: InboundId
@@ -209,7 +209,7 @@ class StoredSubagents(StorePart):
         wake_turn(connection, turn, self._now())
 
     async def close(self, id: InboundId) -> None:
-        """Close a run that needs nothing more."""
+        """Close a run that needs no further work."""
         await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
 
     async def work(self) -> SubagentWork:

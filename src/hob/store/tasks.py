@@ -98,8 +98,8 @@ class Tasks(StorePart):
     async def find(
         self, limit: int = 50, open_only: bool = False, state: str = "", channel: str = "", offset: int = 0
     ) -> tuple[TaskRow, ...]:
-        """Return tasks, newest first, skipping `offset`: those in this state, or else only open ones; of one channel if
-        given.
+        """Return tasks, newest first, skipping `offset`: those in this state, otherwise only open ones; of one channel
+        if given.
         """
         terms = ["t.state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
         where = " AND ".join(filter(None, terms))

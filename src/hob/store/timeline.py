@@ -184,8 +184,8 @@ class Timeline(StorePart):
         return tuple(_load(row) for row in await self._rows(sql, (trace,)))
 
     async def begins(self, text: str) -> tuple[TraceId, ...]:
-        """Return traces whose ids have this prefix or that contain this message or turn id; at most two, enough to see
-        ambiguity.
+        """Return traces whose ids have this prefix or that contain this message or turn id; at most two, enough to
+        detect ambiguity.
         """
         values = {"id": text, "end": f"{text}\U0010ffff"}
         rows = await self._rows(_BEGINS, values)
@@ -230,7 +230,7 @@ class Timeline(StorePart):
         sql = f"{_SELECT} WHERE {where} ORDER BY t.seq LIMIT ?"
 
         def read(connection: apsw.Connection) -> tuple[list[Any], int]:
-            (newest,) = all_rows(connection, _NEWEST)[0]  # same snapshot, so nothing can be in between
+            (newest,) = all_rows(connection, _NEWEST)[0]  # same snapshot, so no other event can be in between
             return all_rows(connection, sql, values), newest
 
         rows, newest = await self._readers.read(read)
@@ -257,7 +257,7 @@ class Timeline(StorePart):
 
     @contextmanager
     def news(self, kinds: Collection[str] = ()) -> Iterator[asyncio.Event]:
-        """Return an event that is set after each commit, of these kinds if given."""
+        """Yield an event that is set after each commit, of these kinds if given."""
         committed = asyncio.Event()
 
         def look(happened: frozenset[str]) -> None:

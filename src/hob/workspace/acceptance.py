@@ -32,7 +32,7 @@ class AcceptedFiles:
 
     @property
     def known(self) -> bool:
-        """Whether there is a record, even one that accepts nothing."""
+        """Whether there is a record, even one without accepted files."""
         return self._path.exists()
 
     @property

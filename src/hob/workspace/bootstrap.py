@@ -91,7 +91,7 @@ def _stamp(path: str) -> _Stamp | None:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Read one byte more than the limit at most. Raises OSError unless it is a plain file (a pipe would block)."""
+    """Read at most one byte more than the limit. Raises OSError unless it is a plain file (a pipe would block)."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(path.resolve(), flags | os.O_NOFOLLOW)
     with os.fdopen(handle, "rb") as file:

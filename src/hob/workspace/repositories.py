@@ -11,7 +11,7 @@ _TEMPORARY = ".hob-begins"
 """Temporary place of the repository until it is complete."""
 
 _AUTHOR = ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
-_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # nobody can enter a passphrase
+_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # no one can enter a passphrase
 
 
 def begin_repository(folder: Path, names: Sequence[str] = (), *, ignored: Sequence[str] = ()) -> bool:

@@ -87,7 +87,7 @@ def seed(path: Path) -> tuple[str, ...]:
 
 
 def make_work_repository(path: Path) -> None:
-    """Create the folder where tools work, a git repository if git is installed. Raises OSError."""
+    """Create the folder where tools work, as a git repository if git is installed. Raises OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (path / ".git").exists():
         begin_repository(path)

@@ -20,8 +20,8 @@ async def stream_in_turn(
 ) -> AsyncGenerator[ModelEvent]:
     """Stream the answer to a reserved request; the turn's journal records its outcome.
 
-    Extra calls are recorded here. If one leaves no room for some of the models, the remaining ones are asked again.
-    Raises ModelError, BudgetExceeded, StoreErrors.
+    Extra calls are recorded here. If one leaves no room for some of the models, the request is sent again to the
+    remaining ones. Raises ModelError, BudgetExceeded, StoreErrors.
     """
     left: Reservation | None = held
     while left is not None:
@@ -49,7 +49,7 @@ async def stream_in_turn(
 async def stream_outside(
     budget: Budget, model: Model, held: Reservation, event_of: EventOf
 ) -> AsyncGenerator[ModelEvent]:
-    """Stream an answer outside of any turn; the call itself is recorded too, whatever its outcome."""
+    """Stream an answer outside of any turn, and record the call whatever its outcome."""
     name = held.request.first
     status: str = "unknown_outcome"
     usage: Usage | None = None

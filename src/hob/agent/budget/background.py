@@ -19,7 +19,7 @@ _PATIENCE_SECONDS = 60.0
 
 
 class BackgroundCalls:
-    """Implements `BackgroundModel`. Calls count for the owner and keep all spending limits."""
+    """Implements `BackgroundModel`. Calls are charged to the owner and keep within all spending limits."""
 
     def __init__(self, model: Model, budget: Budget, clock: Clock, default_model: Callable[[], str]) -> None:
         self._model = model

@@ -30,7 +30,9 @@ from hob.core.turns import Turn
 from hob.core.values import dataclass
 
 _DEARER_FROM = 4, 5
-"""A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
+"""A higher price for long input is assumed from this fraction of its threshold (numerator, denominator), since
+estimates may be too low.
+"""
 _FREE = Price(0, 0, 0, 0)
 _POLL_SECONDS = 0.5
 """Polling interval for released reservations."""
@@ -67,7 +69,7 @@ class BudgetStatus:
         return self._has_room_beyond(self.spent.cost, worst)
 
     def may_have_room(self, worst: int | None) -> bool:
-        """Whether it may be spent once current reservations are released."""
+        """Whether this amount may fit once current reservations are released."""
         return self._has_room_beyond(self.settled, worst)
 
     def without(self, held: int | None) -> "BudgetStatus":
@@ -82,7 +84,7 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a model may not be asked: the limit without room, or None for a refused unknown price."""
+    """Why a model may not be called: the limit without room, or None for a refused unknown price."""
 
     model: str
     worst: int | None
@@ -95,12 +97,14 @@ class _Refusal:
 
 
 async def charge_itself(session: SessionKey) -> SessionKey:
-    """Charge each session to itself."""
+    """Return the session itself: each session pays for its own calls."""
     return session
 
 
 class Budget:
-    """Keeps spending within the limits. Unknown prices are unknown, never free: they are counted, not added."""
+    """Keeps spending within the limits. An unknown price is never treated as zero: such calls are counted, not added
+    up.
+    """
 
     def __init__(
         self,
@@ -149,10 +153,10 @@ class Budget:
         return price.cost(usage)
 
     def cost_of_reply(self, asked: str, reply: ModelReply) -> int | None:
-        """Return the cost of a reply; None if unknown."""
+        """Return the cost of a reply; None if it is unknown."""
         if reply.cost is not None:
             return reply.cost
-        # Prices are listed for requested names; servers answer with dated ones.
+        # Prices are listed under requested names; servers answer with dated ones.
         cost = self.cost_of(reply.ref or asked, reply.usage)
         return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
@@ -175,7 +179,7 @@ class Budget:
 
         Each model is checked against its own limits and price; those without room are dropped. Waits for reservations
         of other calls at most as long as the request's patience. `joined` are messages that joined the turn since it
-        started. Raises BudgetExceeded with a sentence for the user; then nothing may be asked.
+        started. Raises BudgetExceeded with a sentence for the user; then no model may be called.
         """
         sender = least_trusted(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
         session = await self._payer(turn.session)
@@ -198,7 +202,7 @@ class Budget:
             self._outside.remove(mine)
 
     async def renew(self, held: Reservation) -> Reservation:
-        """Return the reservation if all its models still have room, else one without those that have none.
+        """Return the reservation if all its models still have room, otherwise one for those that do.
 
         Raises BudgetExceeded if none is left.
         """
@@ -289,7 +293,7 @@ class Budget:
     def _refusals(
         self, caller: SpendingCaller, worst: Mapping[str, int | None], budget_statuses: Sequence[BudgetStatus]
     ) -> Iterator[_Refusal]:
-        """Yield one refusal for each model that may not be asked now, in order."""
+        """Yield one refusal for each model that may not be called now, in order."""
         for model, cost in worst.items():
             if cost is None and self._settings.on_unknown == "refuse":
                 yield _Refusal(model, cost, None)
@@ -300,7 +304,7 @@ class Budget:
                 yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
 
     def _explain(self, refusal: _Refusal) -> str:
-        """Explain to the user why nothing is asked."""
+        """Explain to the user why no model is called."""
         if refusal.status is None:
             return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
         limit, held = refusal.status.limit, refusal.status.spent.reserved
@@ -321,7 +325,7 @@ class Budget:
         )
 
     async def _refusal_remarks(self, caller: SpendingCaller, refusals: Sequence[_Refusal]) -> list[Remark]:
-        """Tell the owner about refused models while others may be asked: once per session and period."""
+        """Return remarks for the owner on refused models while others may be called: once per session and period."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None:
             return []
         remarks = []
@@ -342,7 +346,7 @@ class Budget:
         return remarks
 
     async def _warnings(self, caller: SpendingCaller, budget_statuses: Sequence[BudgetStatus]) -> tuple[Remark, ...]:
-        """Return the owner's warnings about nearly used up limits, including those of other callers."""
+        """Return warnings for the owner about nearly exhausted limits, including those of other callers."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
             return ()
         others = [
@@ -370,7 +374,7 @@ class Budget:
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
     async def _note_once(self, what: str, since: float) -> bool:
-        """Whether this is noted for the first time since then."""
+        """Whether this is recorded for the first time since then."""
         if (what, since) in self._noted:
             return False
         is_first = await self.ledger.note_once(what, since)

@@ -1,1 +1,1 @@
-"""Slash commands: the table and what each does."""
+"""Slash commands: the table and their implementation."""

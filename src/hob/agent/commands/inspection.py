@@ -45,7 +45,7 @@ class Inspector:
             self._sessions.get(session), self._transcript.load_view(session, load_limit(self._settings))
         )
         model = kept.model or self._default_model()
-        if model:  # without a model name its server would be queried, and the caller would wait
+        if model:  # without a model name its server would be queried, which delays the answer
             with suppress(ModelError):  # the contents can be measured even if no model is reachable
                 model = await real_name(self._model, model)
         prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)

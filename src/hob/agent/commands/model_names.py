@@ -8,12 +8,12 @@ from hob.core.ports.model import HasDefaultModel, Model
 
 
 def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) -> str:
-    """Return the name for a request: the chosen one, "" if the model routes by itself, or the default."""
+    """Return the name for a request: the chosen one, "" if the model does its own routing, or the default."""
     return chosen or ("" if can_route(model) else default())
 
 
 async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ...]:
-    """Return the references a request with this name would go to, best first; none if unknown. Asks no model.
+    """Return the references a request with this name would go to, best first; none if unknown. Calls no model.
 
     Raises ModelError.
     """

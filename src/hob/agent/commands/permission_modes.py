@@ -70,6 +70,6 @@ DEFAULT_MODES = PermissionModes()
 
 
 def is_typed_alone(inbound: Inbound, session: SessionKey) -> bool:
-    """Whether the owner typed this in a conversation nobody else takes part in."""
+    """Whether the owner typed this in a conversation without other participants."""
     by_hand = inbound.label == OWNER_LABEL and not inbound.hops and not inbound.background
     return by_hand and not inbound.group and not is_group(session)

@@ -67,7 +67,7 @@ class CommandOperations(Protocol):
         """Return the number of messages summarised and the summary's length, or why nothing was done."""
 
     async def undo_compaction(self, session: SessionKey) -> bool:
-        """Undo the newest summary; False if there is none."""
+        """Undo the newest summary; return False if there is none."""
 
     async def undo_turn(self, session: SessionKey) -> UndoResult | None:
         """Hide the newest turn's messages; None if there is none."""
@@ -75,7 +75,8 @@ class CommandOperations(Protocol):
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
         """Restore the files a turn changed, or preview that as `diff`.
 
-        Without a name it is the newest turn that changed any. The same `by` gets the same outcome: `turn`, `words`,
+        If no turn is named, it is the newest one that changed any. The same `by` gets the same outcome: `turn`,
+        `words`,
         `restored`, `kept` (path, reason), `running`, and `back`, the name that undoes the restore. Raises NotFound.
         """
 
@@ -412,7 +413,7 @@ class SlashCommands:
         return "\n".join(lines)
 
     async def _load_chain(self, chosen: str | None) -> tuple[str, ...]:
-        """Return the references that would be asked, best first; may query the server. Raises ModelError."""
+        """Return the references that would be called, best first; may query the server. Raises ModelError."""
         if isinstance(self._model_behind, RoutesRequests):
             return await chain_of(self._model_behind, chosen or "")
         name = chosen or self._default_model()

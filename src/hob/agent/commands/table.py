@@ -17,7 +17,7 @@ class CommandTiming(StrEnum):
 class SlashCommand:
     """One row of the table. `usage` and `text` are shown by `/help`; `owner` restricts the command to the owner.
 
-    `scope` is what the owner's token must be valid for; the route that does the same requires it too.
+    `scope` is the scope an owner's token needs; the equivalent API route requires it too.
     """
 
     name: str

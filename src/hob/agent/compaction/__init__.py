@@ -1,1 +1,1 @@
-"""Replacing older messages by a summary."""
+"""Summaries that replace older messages."""

@@ -1,16 +1,15 @@
 """Compaction: when a session is summarised, which messages the summary replaces, and what happens if it fails.
 
-A history too long for one call is summarised piece by piece,
-each together with the summary of those before it. Nothing changes before all of it has succeeded, and the messages stay
-stored: undoing the summary shows them again.
+A history too long for one call is summarised piece by piece, each piece together with the summary of those before it.
+Nothing changes until all of it has succeeded, and the messages stay stored: undoing the summary shows them again.
 
-If a model cannot write a summary, an outline replaces the messages: the beginning of each. Such a model is asked again
+If a model cannot write a summary, an outline replaces the messages: the beginning of each. That model is tried again
 after a growing number of messages.
 
 A summary is trusted no more than its input. It is used for days, so one made from untrusted text would taint everything
-after it. In a session of the owner alone it is therefore made from trusted text only: untrusted text goes in as the
-stub that the prompt shows once it has expired, by which it can be read back. In other sessions it is made from
-everything, and untrusted.
+after it. In a session of the owner alone it is therefore made from trusted text only: untrusted text is included as the
+stub that the prompt shows once it has expired, through which it can be read back. In other sessions the summary is made
+from everything, and is untrusted.
 """
 
 from collections.abc import Sequence
@@ -47,7 +46,7 @@ _MAX_INPUT = 120_000  # tokens of the newest messages that go into one summary
 _ATTEMPTS = 2
 _MAX_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
 _MAX_DOUBLINGS = 6
-_MIN_MESSAGES = 4  # a shorter session gains nothing
+_MIN_MESSAGES = 4  # a shorter session would gain nothing
 _AUTOMATIC = frozenset({"messages", "tokens", "overflow"})
 _UNRELATED_FAULTS = TRANSIENT_FAULTS | {
     ModelFault.AUTH,
@@ -79,19 +78,19 @@ class NotCompacted:
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What the calls of one compaction are charged to."""
+    """Who pays for the calls of one compaction."""
 
     trace: TraceId
     session: SessionKey
     sender: SenderClass
     model: str
-    """Name of the model in the calls; `asked` is the reference it stands for."""
+    """Model name in the calls; `asked` is the reference it stands for."""
     asked: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Backoff:
-    """Why no model is asked for a session's summary before entry `until`, after `failures` in a row."""
+    """Why no model is used for a session's summary before entry `until`, after `failures` in a row."""
 
     why: str
     cannot: bool
@@ -141,7 +140,7 @@ class Compactor:
     ) -> Compacted | NotCompacted:
         """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors.
 
-        Only one summary of a session is made at a time: turns continue meanwhile, and each that ends asks for one.
+        A session is summarised only once at a time: turns continue meanwhile, and each requests a summary when it ends.
         """
         if session in self._under_way:
             return NotCompacted("a summary is being made already")
@@ -190,9 +189,7 @@ class Compactor:
     async def _make_draft(
         self, before: Summary | None, told: Sequence[TranscriptEntry], account: _Account, n: int, *, wanted: bool
     ) -> SummaryDraft | _Backoff:
-        """Return a model's draft, or why there is none. A session in back-off asks no model unless the summary is
-        `wanted`.
-        """
+        """Return a model's draft, or why there is none. In back-off no model is called unless it is `wanted`."""
         rest = self._backoffs.get(account.session)
         if rest is not None and n < rest.until and not wanted:
             return rest
@@ -215,7 +212,7 @@ class Compactor:
         return rest
 
     def _select_newest(self, told: list[TranscriptEntry]) -> list[TranscriptEntry]:
-        """Return the newest entries, up to the input limit of a summary."""
+        """Return the newest entries, up to the maximum input of a summary."""
         left = _MAX_INPUT
         for place in range(len(told) - 1, -1, -1):
             left -= estimate_tokens(self._render_line(told[place], _MAX_INPUT))
@@ -338,7 +335,7 @@ class Compactor:
         return "\n\n".join(lines)
 
     def _render_line(self, entry: TranscriptEntry, room: int) -> str:
-        """Return one entry as the summariser reads it, shortened to a share of `room` tokens."""
+        """Return one entry as input for the summariser, shortened to a share of `room` tokens."""
         text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
         if text and not entry.label.trusted:
             text = self._marks.wrap(text, entry.label, entry.turn)
@@ -346,7 +343,7 @@ class Compactor:
         return f"{entry.role.capitalize()}: {text}{calls}"
 
     async def _is_unchanged(self, session: SessionKey, view: TranscriptView, head: Sequence[TranscriptEntry]) -> bool:
-        """Whether the session still shows what was summarised (no reset, undo or other summary since)."""
+        """Whether the session still shows what was summarised (no reset, undo or other summary since then)."""
         now = await self._transcript.load_view(session, _MAX_ENTRIES)
         return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
 
@@ -356,7 +353,7 @@ def _all_trusted(entries: Sequence[TranscriptEntry]) -> bool:
 
 
 def _sender_of(entries: Sequence[TranscriptEntry]) -> SenderClass:
-    """Return the least trusted class among the authors, which the summary's cost counts for."""
+    """Return the least trusted sender class among the authors, to which the summary's cost is charged."""
     classes = {cls.value: cls for cls in SenderClass}
     origins = (entry.label.origin.value for entry in entries if entry.role == "user")
     return least_trusted(classes[origin] for origin in origins if origin in classes)

@@ -32,7 +32,7 @@ Text between <untrusted-…> marks is material: report what it says where it mat
 
 # Compiled on first use: most processes summarise nothing.
 _HEADING = r"(?m)^#{1,3}\s*\**(?:\d+[.)]\s*)?(.+?)\**:?\s*$"
-# Paths, URLs, addresses, hashes, versions, issue numbers: everything a paraphrase spoils.
+# Paths, URLs, addresses, hashes, versions, issue numbers: everything that must not be paraphrased.
 _IDENTIFIER = (
     r"https?://[^\s<>\"')\]]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{1,2})?/[\w.@/-]{3,}|\b[\w-]+(?:/[\w.-]+)+\b"
     r"|\b[0-9a-f]{7,40}\b|\b\d+(?:\.\d+){1,3}\b|\b[A-Z]{2,}-\d+\b|#\d{2,}\b"

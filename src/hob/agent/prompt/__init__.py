@@ -1,1 +1,1 @@
-"""Prompts: what the model is told, and in which order."""
+"""Prompts: their contents and the order of their parts."""

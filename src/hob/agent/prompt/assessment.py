@@ -1,7 +1,7 @@
-"""Which kind of work a message asks for, by rules, and the line that tells the model how to approach it.
+"""The kind of work a message asks for, determined by rules, and the line that tells the model how to approach it.
 
-Rules match whole words and beginnings of words (`secur…`), never parts inside: "monkey" is no key. The first matching
-kind in the order below wins; a short message that matches none asks for a quick answer.
+Rules match whole words and beginnings of words (`secur…`), never parts inside: "key" does not match "monkey". The first
+matching kind in the order below wins; a short message that matches none asks for a quick answer.
 """
 
 import re
@@ -70,7 +70,7 @@ _STARTS: Mapping[WorkKind, tuple[str, ...]] = {
     WorkKind.CREATIVE: ("brainstorm", "kreativ"),
 }
 _WORD = re.compile(r"\w+")
-_LOOKED_AT = 2_000  # characters; a message says what it wants at its beginning
+_LOOKED_AT = 2_000  # characters; a message says at its beginning what it is about
 _SHORT = 50
 
 

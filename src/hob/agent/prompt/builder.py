@@ -1,12 +1,12 @@
 """Building the request of a turn's next model call.
 
-The order serves the provider's prompt cache. First comes what stays for days (system text and tools), then the summary,
-which changes at a compaction, then the conversation, which only grows, and at the end of the opening message the
-volatile block. In the next turn that message is rendered without the block, so two requests share everything up to it;
-within a turn each request extends the one before. The block stays on the opening message even if others join the turn:
-moving it would change what was already sent.
+The order serves the provider's prompt cache. First comes what stays the same for days (system text and tools), then the
+summary, which changes at a compaction, then the conversation, which only grows, and at the end of the opening message
+the volatile block. In the next turn that message is rendered without the block, so two requests share everything up to
+it; within a turn each request extends the one before. The block stays in the opening message even if others join the
+turn: moving it would change what was already sent.
 
-An identity file the owner has not accepted comes before all of it, between marks like everything untrusted.
+An identity file the owner has not accepted precedes the conversation, between marks like all untrusted text.
 
 The summary is a user message and not part of the system text: a model wrote it, perhaps from untrusted text, so it has
 no more authority than its label allows.
@@ -57,7 +57,7 @@ from hob.core.values import dataclass
 
 UNACCEPTED_HEADING = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
-_MAX_SYSTEMS = 16  # an audience has one per limit of a model
+_MAX_SYSTEMS = 16  # one per audience and model limit
 _MIN_ROOM_TOKENS = 250  # for the conversation if a learned limit leaves none; the server decides
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
 _CALL_SYNTAX_TOKENS = 110  # a model without tool calls of its own needs instructions in the prompt
@@ -85,19 +85,19 @@ _SMALL_TOOLS_DIVISOR = 4  # divisor of the prompt: limit of a small model's tool
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """State when a turn began or woke: its volatile block and the time all ages are measured from."""
+    """State when a turn began or woke: its volatile block, and the time from which all ages are measured."""
 
     parts: tuple[tuple[str, str], ...]
     text: str
     at: float
     note: tuple[TranscriptEntry, ...] = ()
-    """Untrusted notes, which must not be part of a block in Hob's name."""
+    """Untrusted notes, which must not be in a block written by Hob."""
     news: tuple[Remark, ...] = ()
-    """Remarks for the reader, delivered beside the answer."""
+    """Remarks for the reader, delivered separately from the answer."""
     memories: tuple[Memory, ...] = ()
 
     def without(self, names: Collection[str]) -> "_Snapshot":
-        """Return the same without these parts."""
+        """Return a copy without these parts."""
         if not any(text for name, text in self.parts if name in names):
             return self
         parts = tuple((each, "" if each in names else text) for each, text in self.parts)
@@ -107,7 +107,7 @@ class _Snapshot:
 class PromptBuilder:
     """Builds the request of a turn's next model call.
 
-    `salt` is a secret of the home that goes into the marks around untrusted text. Even without one an author cannot
+    `salt` is a secret of the home that is part of the marks around untrusted text. Even without one an author cannot
     guess them, since a turn's id is random and created after the message arrived.
     """
 
@@ -171,7 +171,7 @@ class PromptBuilder:
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
         fixed += _CALL_SYNTAX_TOKENS if limits.small and tools else 0
         room = budget - fixed - sum(map(cost, (*untrusted, *summary)))
-        if room < 60:  # Learned limits are estimates, the configured one is not.
+        if room < 60:  # learned limits are estimates, the configured one is not
             room = min(_MIN_ROOM_TOKENS, room + limits.maximum - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, _NO_ROOM)
@@ -265,7 +265,7 @@ class PromptBuilder:
         return await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
 
     async def _load_note(self, turn: Turn) -> WorkingNote | None:
-        """Return the session's note, or the one its person keeps for all conversations."""
+        """Return the session's note, or its person's note for all conversations."""
         return await self._notes.load(turn.session, SessionKey(memory_scope(turn).person)) if self._notes else None
 
     def _render_note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[TranscriptEntry, ...]]:
@@ -343,7 +343,7 @@ def _count_trusted(memories: Sequence[Memory]) -> int:
 
 
 def _is_first_request(steps: Sequence[Step]) -> bool:
-    """Whether no model was asked since the turn began or woke."""
+    """Whether no model was called since the turn began or woke."""
     last = next((step for step in reversed(steps) if isinstance(step, (ModelAsked, *_WAKING_STEPS))), None)
     return not isinstance(last, ModelAsked)
 
@@ -369,7 +369,7 @@ def _measure(name: str, entries: Sequence[TranscriptEntry], cached: bool) -> Sec
 
 
 def _untrusted_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[TranscriptEntry]:
-    """Return entries of unaccepted files, in at most `room` tokens. Headings by Hob stay outside the marks."""
+    """Return entries for unaccepted files, in at most `room` tokens. Hob's headings stay outside the marks."""
     entries: list[TranscriptEntry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"
@@ -380,7 +380,7 @@ def _untrusted_entries(files: Sequence[BootstrapFile], settings: AgentSettings, 
 
 
 def _summary_entry(summary: Summary | None, room: int) -> list[TranscriptEntry]:
-    """Return the summary as the first user message. The heading by Hob stays outside the marks."""
+    """Return the summary as the first user message. Hob's heading stays outside the marks."""
     if summary is None:
         return []
     turn = f"summary {summary.upto}"

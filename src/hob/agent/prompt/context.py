@@ -23,7 +23,7 @@ def clock_line(now: datetime, timezone: tzinfo | None) -> str:
 
 
 def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | None) -> str:
-    """Return a line with the time of sending if that was long ago, else ""."""
+    """Return a line with the time of sending if that was long ago, otherwise ""."""
     sent = min((inbound.sent_at for inbound in inbounds if inbound.sent_at != UNKNOWN_TIME), default=now)
     if (now - sent).total_seconds() < _LATE:
         return ""
@@ -33,9 +33,9 @@ def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | Non
 def memory_lines(
     memories: Sequence[Memory], limit: int, timezone: tzinfo | None = None
 ) -> tuple[list[str], list[Memory]]:
-    """Return lines for the memories, best first, within `limit` characters, and the memories they show.
+    """Return lines for the memories, best first, within `limit` characters, and the memories they contain.
 
-    Trusted memories are quoted; untrusted ones that rank above the first trusted one are only named.
+    Trusted memories are quoted; untrusted ones ranked above the first trusted one are only named.
     """
     lines: list[str] = []
     shown: list[Memory] = []

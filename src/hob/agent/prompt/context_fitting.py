@@ -1,8 +1,8 @@
 """Fitting a conversation into the remaining context.
 
-Old tool results go first, then old messages, both in steps of several entries so that the cut stays in place for a few
-turns; then this turn's own older results, the ends of long texts, and this turn's middle rounds. The messages being
-answered go last.
+Old tool results are replaced by notes first, then old messages are dropped, both in steps of several entries so that
+the cut stays in place for a few turns; then this turn's own older results, the ends of long texts, and this turn's
+middle rounds. The messages being answered are cut last.
 """
 
 import json
@@ -16,7 +16,7 @@ from hob.core.steps import ModelReplied, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
 
-# Small models get few tools: many confuse them.
+# Small models get few tools: many would confuse them.
 
 _PER_TOOL = 12  # structure around its name, description and schema
 
@@ -24,8 +24,8 @@ _PER_TOOL = 12  # structure around its name, description and schema
 def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], maximum: int, room: int) -> tuple[ToolSpec, ...]:
     """Choose at most `maximum` tools of at most `room` tokens together, in their stable order.
 
-    Tools the turn has used are kept, the latest first, then the list is filled from its beginning. So a turn that uses
-    only these keeps seeing the same tools.
+    Tools used in the turn are kept, the latest first; the rest of the list is filled from its beginning. So a turn that
+    uses only these tools keeps seeing the same ones.
     """
     used = [call.name for step in reversed(steps) if isinstance(step, ModelReplied) for call in step.calls]
     known = {tool.name: tool for tool in tools}
@@ -76,7 +76,7 @@ def cost(entry: TranscriptEntry) -> int:
 def fit(
     history: list[TranscriptEntry], own: list[TranscriptEntry], room: int, step: int
 ) -> tuple[list[TranscriptEntry], list[TranscriptEntry]]:
-    """Shorten both to `room` tokens together; history gives way first, but keeps what this turn does not need."""
+    """Shorten both to `room` tokens together. History is cut first; then this turn loses what it does not need."""
     before, now = sum(map(cost, history)), sum(map(cost, own))
     if before + now <= room:
         return history, own
@@ -121,7 +121,8 @@ def _fit_own(entries: list[TranscriptEntry], room: int) -> list[TranscriptEntry]
     for cap in _CAPS:
         if sum(map(cost, capped)) <= room:
             return capped
-        capped = [_cap_entry(entry, cap) for entry in entries]  # each time from the whole, so that the marks count all
+        # always from the whole text, so that the marks count everything removed
+        capped = [_cap_entry(entry, cap) for entry in entries]
     return capped if sum(map(cost, capped)) <= room else _drop_middle(capped, entries, room)
 
 

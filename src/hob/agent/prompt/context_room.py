@@ -1,6 +1,6 @@
 """The context window of a model: configured, known from its profile, and learned from refusals.
 
-The configured size is a guess about a server that may have a smaller one. A refused request tells more: the size the
+The configured size is a guess about a server that may have a smaller one. A refused request reveals more: the size the
 server names, or at least an upper bound. Later requests to that model, reply included, stay within it, so that the next
 turns are not refused as well.
 """
@@ -14,12 +14,12 @@ from hob.core.ports.channel import ChannelState
 from hob.core.ports.model import Profiles
 from hob.core.values import dataclass
 
-_PART = 0.75  # share of a refused request that is assumed to fit
+_PART = 0.75  # fraction of a refused request that is assumed to fit
 _MIN = 1_000  # tokens; a shorter request is refused for another reason
 _SAID = re.compile(r"context (?:length|size|window)\D{0,20}(\d[\d,]{2,8}\d)", re.IGNORECASE)
 _STATE = ("hob", "context")
-_LONGEST = 30 * 86_400.0  # seconds; the server may be configured otherwise by then
-_MIN_WINDOW = 2_000  # tokens; a profile that says less is wrong
+_LONGEST = 30 * 86_400.0  # seconds; the server's configuration may have changed by then
+_MIN_WINDOW = 2_000  # tokens; a profile with less is wrong
 _MIN_ANSWER = 16
 _RESULTS = ((190_000, 64_000), (95_000, 32_000))  # characters of a result, for windows of 200,000 and 100,000 tokens
 _SHORT_RESULT, _MIN_RESULT = 16_000, 2_000

@@ -15,7 +15,8 @@ _SIGN = "[<\uff1c\ufe64\u3008\u27e8\u2329\u2039\u02c2\u276e\u2770\u29fc\u1438\u0
 _ESCAPED = r"(?:&lt;?|&#0*60;?|&#x0*3c;?|\\u003c|\\u\{0*3c\}|\\x3c|%3c)"
 _ESCAPES = ("&l", "&#", "\\u", "\\x", "%3c")
 _FORGED = rf"(?i){_SIGN}([\s/\uff0f\\]*)(?=untrusted|context)"
-# Anything, in any alphabet, may be between sign and letters. Few signs are followed by this, and each is checked.
+# Any characters of any alphabet may be between the sign and the letters. Few signs are followed by this, and each is
+# checked.
 _DOUBTFUL = r"(?=[^0-9A-Za-z<]{0,40}[uUcC\x80-\U0010ffff])"
 _LOOKED_AT = 120
 _NAMES = ("untrusted", "context")
@@ -31,11 +32,11 @@ _LOOKALIKES = str.maketrans(
 
 
 class Marks:
-    """The marks of one home, which untrusted text is put between and which its author cannot forge.
+    """The marks of one home, which enclose untrusted text and which its author cannot forge.
 
     A mark contains part of a hash over the home's secret and the turn that brought the text in. So it is the same in
     every later request (the provider's cache hits), and the author cannot have known it. An author who learns it
-    anyway, because the model quoted it, gains nothing: whatever looks like the beginning of a mark inside a text is
+    anyway, because the model quoted it, gains nothing: anything in a text that looks like the beginning of a mark is
     disarmed, even if it only resembles one, since a model does not compare letter by letter.
     """
 
@@ -53,7 +54,7 @@ class Marks:
 
 
 def disarm(text: str, name: str) -> str:
-    """Remove invisible characters and everything that could pass for a mark."""
+    """Remove invisible characters and everything that could be mistaken for a mark."""
     if not text.isascii():
         text = re.sub(_INVISIBLE, "", text)
     if name in text:
@@ -72,7 +73,7 @@ def _disarm_bracket(match: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the letters and digits as they look: without accents, case, width and alphabet."""
+    """Return the letters and digits by appearance: without accents, case, width and alphabet."""
     folded = unicodedata.normalize("NFKD", text).casefold().translate(_LOOKALIKES)
     return "".join(filter(str.isalnum, folded))
 

@@ -28,7 +28,7 @@ _NOTHING = WrittenSections()
 
 
 class FeatureSections:
-    """Asks the features, and keeps each session's cached sections."""
+    """Collects sections from features, and keeps each session's cached ones."""
 
     def __init__(self, sections: Sequence[PromptSection]) -> None:
         self._cached = tuple(each for each in sections if each.cached)

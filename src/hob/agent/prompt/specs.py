@@ -1,4 +1,4 @@
-"""The tool that shows expired text again, as the model and the guard see it."""
+"""Spec of the tool that shows expired text again."""
 
 from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec
 
@@ -31,4 +31,4 @@ EARLIER = ToolGroup(
         ),
     ),
 )
-"""Grouped, since few turns need it."""
+"""# in a group, since few turns need it"""

@@ -30,10 +30,11 @@ class SectionSize:
 class Prompt:
     """A request for the model and its composition.
 
-    `trust` joins the labels of everything rendered. `input_estimate` is in tokens and at most `limit`, unless a learned
-    limit leaves no room at all. `remarks` tell which part of the message did not fit. `memories` are those that the
-    first request of a starting or waking turn shows or names. `ends` are the positions (number of messages, characters
-    of the last) after the unaccepted files, the summary, the history, the opening message and the context block.
+    `trust` combines the labels of everything rendered. `input_estimate` is in tokens and at most `limit`, unless a
+    learned limit leaves no room at all. `remarks` say which part of the message did not fit. `memories` are those that
+    the first request of a starting or waking turn shows or names. `ends` are the positions (number of messages,
+    characters of the last) after the unaccepted files, the summary, the history, the opening message and the context
+    block.
     """
 
     request: ModelRequest
@@ -46,7 +47,7 @@ class Prompt:
     ends: tuple[tuple[int, int], ...] = ()
 
 
-# Who Hob is, as the model reads it. Nothing in here depends on the time, the session or the machine.
+# Hob's identity as the model reads it. Nothing here depends on the time, the session or the machine.
 
 IDENTITY = """\
 You are Hob, a personal assistant that runs on its owner's own machine and works for the owner.
@@ -102,7 +103,7 @@ class SystemText:
 
 
 def audience_of(turn: Turn) -> Audience:
-    """Return who will read the reply. Private files are shown only if the owner is alone."""
+    """Return the readers of the reply. Private files are shown only if the owner is the only one."""
     if is_subagent(turn.session):
         return Audience.SUBAGENT
     alone = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in turn.inbounds)

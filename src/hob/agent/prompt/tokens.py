@@ -2,7 +2,7 @@
 
 Four ASCII characters count as one token (the providers' rule of thumb for English), two UTF-8 bytes of anything else as
 one: 1.5 for a Chinese character, 1 for a Cyrillic letter or an umlaut, 2 for an emoji. Real tokenizers need fewer of
-the latter; a prompt that is a little short beats one that is refused.
+the latter; a prompt that is a little short is better than one that is refused.
 """
 
 from collections.abc import Iterable, Sequence

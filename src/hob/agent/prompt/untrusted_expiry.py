@@ -2,8 +2,8 @@
 
 A turn has expired once more than `taint_turns` turns or `taint_minutes` minutes follow it. Replacing text changes the
 prompt from there on, so it happens in steps: turns in groups of `taint_turns`, minutes in thirds of `taint_minutes`.
-Text may therefore stay a little longer than the limits, never shorter; while it stays it taints, which is the safe
-side. Nothing expires within a turn.
+Text may therefore stay a little longer than the limits, never shorter; while it stays it taints, which is safe. Nothing
+expires within a turn.
 
 A stub is written by Hob: where the text came from, when, how long it is, and the number by which it can be read back
 (`hob.agent.prompt.read_back`), which taints again.
@@ -61,7 +61,7 @@ def summary_stub(summary: Summary) -> str:
 
 
 def _first_fresh(entries: Sequence[TranscriptEntry], now: float, settings: AgentSettings) -> int:
-    """Return the position from which on everything is shown."""
+    """Return the position from which everything is shown."""
     starts = [place for place, entry in enumerate(entries) if place == 0 or entry.turn != entries[place - 1].turn]
     step = max(1, settings.taint_turns)
     old = max(0, len(starts) - settings.taint_turns) // step * step

@@ -103,7 +103,7 @@ def is_opening(entries: Sequence[TranscriptEntry], place: int) -> bool:
 
 
 def _skip_results(entries: Sequence[TranscriptEntry], start: int) -> int:
-    """The first place from `start` on that is no result of a call before it."""
+    """Return the first position from `start` on that is not a result of an earlier call."""
     while start < len(entries) and entries[start].role == "tool":
         start += 1
     return start

@@ -98,7 +98,7 @@ def brief_line(text: str) -> str:
 
 
 def brief_result(text: str, *, last: bool) -> str:
-    """Return the most telling line of a result: the last one of a command's output, otherwise the first."""
+    """Return the most informative line of a result: the last one of a command's output, otherwise the first."""
     lines = [line for line in text.splitlines() if line.strip()]
     return brief_line(lines[-1 if last else 0]) if lines else ""
 

@@ -1,8 +1,8 @@
 """Detect replies that claim an action no tool of the turn performed. Pure rules over words.
 
 A claim is a sentence in which Hob says that something is done: "I've sent the mail", "Termin eingetragen.". Statements
-about other people or earlier actions, questions, denials, possibilities, quotations and drafts are no claims: missing a
-claim is better than accusing a harmless reply. A call whose effects could have done it backs the claim, whatever the
+about other people or earlier actions, questions, denials, possibilities, quotations and drafts are not claims: missing
+a claim is better than accusing a harmless reply. A call whose effects could have done it backs the claim, whatever the
 tool is called.
 """
 
@@ -21,7 +21,7 @@ _NARRATIVE_SENTENCES = 8  # sentences; in a longer text "I sent it" is a story
 
 
 class Claim(NamedTuple):
-    """A sentence that claims an action, and the effects of which a tool must have at least one to back it."""
+    """A sentence that claims an action, and the effects that back it; a tool needs at least one of them."""
 
     words: str
     effects: frozenset[Effect]
@@ -79,7 +79,7 @@ _LEAD = (
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
-_NOT_HERE = (  # negated, future, hypothetical, or done by someone else
+_NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
     r"whether|would|could|should|may|might|will|can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|"
     r"previously|already|ago|last|this morning|in \d{4}|was able|nichts?|kein\w*|nie\w*|nirgend\w*|weder|noch|"
@@ -152,14 +152,14 @@ def _compile(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 
 @cache
 def _hint_pattern() -> re.Pattern[str]:
-    """A cheap test that rules out most replies."""
+    """Return a cheap pattern that rules out most replies."""
     further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 
 @cache
 def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
-    """Return two patterns per action: one that counts anywhere, one that counts only in a short reply."""
+    """Return two patterns per action: one for any text, one for short replies only."""
     soon, bald = f"(?:(?:{_SOON})\\s+)*", f"(?:(?:{_BALD})\\s+)*"
     the = r"(?:(?:your|the|this)\s+)?"
     das = r"(?:(?:die|der|das|deine?|ihre?)\s+)?"

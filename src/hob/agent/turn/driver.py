@@ -49,8 +49,8 @@ class Driver:
 
     def __init__(self, deps: TurnDependencies) -> None:
         self._deps = deps
-        # Steps that a failed write (a full disk) kept from the journal. They are written when the turn runs again, so
-        # that no completed call is forgotten, and kept until then, because that run may fail or be cancelled too.
+        # Steps whose write failed (a full disk). They are written when the turn runs again, so that no completed call
+        # is forgotten, and kept until then, because that run may fail or be cancelled too.
         self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
 
     async def run(self, turn: Turn, control: TurnControl) -> Outcome:
@@ -76,7 +76,7 @@ class Driver:
     def _remember_unsaved(self, turn: TurnId, unsaved: Unsaved) -> None:
         self._unsaved[turn] = unsaved
         self._unsaved.move_to_end(turn)
-        while len(self._unsaved) > _UNSAVED_TURNS:  # The oldest may have ended otherwise, and never run again.
+        while len(self._unsaved) > _UNSAVED_TURNS:  # the oldest may have ended in another way and never run again
             self._unsaved.popitem(last=False)
 
     async def _begin(self, turn: Turn, control: TurnControl) -> TurnRun:
@@ -223,7 +223,7 @@ class Driver:
 
     async def _finish_stopped(self, run: TurnRun, reason: str) -> Outcome:
         """Return the outcome of a turn that a person stopped, possibly while it was finishing."""
-        if run.finish is not None:  # The finish was already being written; writing it again changes nothing.
+        if run.finish is not None:  # the finish was already being written; writing it again changes nothing
             return await self._commit_finish(run, run.finish)
         await run.record.resync()
         return await self._end(run, self._close_calls(run, reason))
@@ -262,7 +262,7 @@ class Driver:
             return
         try:
             await self._follow_up(run, finish)
-        except asyncio.CancelledError:  # The turn has ended; only the follow-up work is cancelled.
+        except asyncio.CancelledError:  # the turn has ended; only the follow-up work is cancelled
             _absorb_cancellation()
 
     async def _follow_up(self, run: TurnRun, finish: Finish) -> None:

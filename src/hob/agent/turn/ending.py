@@ -27,7 +27,7 @@ _QUESTION_CHARS = 500
 
 
 def build_finish(run: TurnRun, say: Say) -> Finish:
-    """Return everything the last transaction writes."""
+    """Return everything the turn's last transaction writes."""
     record, turn = run.record, run.turn
     if record.state.said is None:
         record.add(Said(say.text, say.kind, say.reason))
@@ -68,7 +68,7 @@ def _excerpt_entry(run: TurnRun, closing: TranscriptEntry) -> TranscriptEntry:
 
 
 def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
-    """Return the reply in chunks, once for each waiting address; nothing if silence was chosen."""
+    """Return the reply in chunks, once for each waiting address; nothing for a silent turn."""
     if say.state is TurnState.SILENT:
         return ()
     turn, previews = run.turn, run.record.state.trust.value == "trusted"

@@ -43,7 +43,7 @@ def opening_entries(turn: Turn, at: float) -> tuple[TranscriptEntry, ...]:
 
 
 def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[TranscriptEntry, ...]:
-    """Return the entries of the steps, in order; each reply of the model is trusted as far as its request was.
+    """Return the entries of the steps, in order; each reply of the model is trusted no more than its request.
 
     A reply that was withheld (denied by a hook, or the turn was stopped) is omitted.
     """
@@ -114,7 +114,7 @@ def split_message(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
 def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> TranscriptEntry | None:
     """Return the entry that closes a turn without an answer, or None.
 
-    Without it the next message would directly follow this one's, and the model would act on both.
+    Without it, the next message would directly follow this turn's, and the model would act on both.
     """
     match state:
         case TurnState.CANCELLED:

@@ -17,7 +17,7 @@ from hob.core.values import dataclass
 MAX_HISTORY = 64
 """Number of recent calls that are compared."""
 
-_MIN_PING_PONG = 4  # two different calls are no pattern yet
+_MIN_PING_PONG = 4  # two different calls are not yet a pattern
 
 _VOLATILE = re.compile(
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUID
@@ -68,7 +68,7 @@ class LoopFinding:
 
 
 def seen(call: ToolCall, outcome: str, *, unknown: bool = False) -> SeenCall:
-    """Return what the detectors keep of a call and its result."""
+    """Return the parts of a call and its result that the detectors compare."""
     return SeenCall(call.name, signature_of(call), digest(_VOLATILE.sub("#", outcome))[:16], unknown, _is_poll(call))
 
 

@@ -1,4 +1,4 @@
-"""Asking the model: prompt, hooks, budget, the stream and its watchdog."""
+"""Calling the model: prompt, hooks, budget, the stream and its watchdog."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -95,7 +95,7 @@ def _announcement(prompt: Prompt, held: Reservation, remarks: tuple[str, ...]) -
 
 
 async def _outline_remarks(run: TurnRun) -> list[Remark]:
-    """Tell the owner, once a session, that no model could write the session's summary."""
+    """Tell the owner, once per session, that no model could write the session's summary."""
     summary = run.view.summary if run.view is not None else None
     senders = {inbound.sender.cls for inbound in (*run.turn.inbounds, *run.joined)}
     if summary is None or summary.model or senders != {SenderClass.OWNER}:
@@ -173,7 +173,7 @@ async def _stream_answer(run: TurnRun, held: Reservation, state: "_StreamState")
             await run.deps.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
         _record_failure(run, request.first, watch, error, state)
         if error.fault is ModelFault.TIMEOUT:
-            await run.steer()  # messages that arrived meanwhile are a reason to ask again
+            await run.steer()  # messages that arrived meanwhile are a reason to call the model again
         return
     if run.deps.hooks:
         decided = await run.deps.hooks.decide(AfterModel(run.turn, reply))
@@ -291,8 +291,8 @@ async def _watch_silence(run: TurnRun) -> AsyncIterator[_Watchdog]:
     """Watch a model call: report a long silence, and cancel the call after a longer one.
 
     A silent call is cancelled early if a message arrived that may join the turn; the sender of any other message is
-    told about the wait. A single timer compares timestamps, so an event of the stream costs only one assignment. Raises
-    ModelError(TIMEOUT).
+    informed of the wait. A single timer compares timestamps, so an event of the stream costs only one assignment.
+    Raises ModelError(TIMEOUT).
     """
     loop = asyncio.get_running_loop()
     clock, settings = run.deps.clock, run.deps.settings

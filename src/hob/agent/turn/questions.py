@@ -113,8 +113,6 @@ def _buttons(item: CallState) -> tuple[Button, ...]:
 
 
 def _answer_label(inbound: Inbound) -> Label:
-    """Return the label of an answer; one that contains pasted text is untrusted as a whole, since it is a single
-    result.
-    """
+    """Return the label of an answer: one with pasted text is untrusted as a whole, since it is a single result."""
     pasted = inbound.label.trusted and has_pasted_text(inbound.text)
     return Label(inbound.label.origin, Trust.UNTRUSTED) if pasted else inbound.label

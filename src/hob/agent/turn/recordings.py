@@ -1,4 +1,4 @@
-"""Transcribe recordings of a turn's messages before the model is asked; each is a step, so none is paid for twice.
+"""Transcription of recordings before the model is called; each is a step, so none is paid for twice.
 
 A voice message is as trusted as its sender; any other audio file is untrusted like other files.
 """
@@ -11,7 +11,7 @@ from hob.core.steps import Transcribed
 from hob.core.trust.labels import HOB_LABEL
 
 _MAX_RECORDING_BYTES = 25_000_000
-"""Bytes; the limit of the usual services."""
+"""Bytes; the usual services accept no more."""
 
 
 async def transcribe_recordings(run: TurnRun) -> None:

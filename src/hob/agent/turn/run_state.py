@@ -22,8 +22,8 @@ from hob.core.values import dataclass
 class Unsaved:
     """Steps that could not be written, and the length of the journal before them.
 
-    `steps` holds reports only: an effect whose announcement was not written did not happen, and the fold would take the
-    announcement for the trace of a crash.
+    `steps` contains reports only: an effect whose announcement was not written did not happen, and the fold would take
+    the announcement for the trace of a crash.
     """
 
     saved: int
@@ -78,7 +78,7 @@ class Record:
         self._events.extend(unsaved.events)
 
     async def flush(self, request: ModelRequest | None = None) -> None:
-        """Write all pending steps, and the request the model is about to get. Raises StoreErrors; then nothing was
+        """Write all pending steps, and the request that is about to be sent. Raises StoreErrors; then nothing was
         written.
         """
         steps, events = self.pending()
@@ -126,8 +126,8 @@ class Record:
 class TurnRun:
     """One run of one turn.
 
-    `model` is the name chosen by message, session or hook; `requested_model` is its reference, or the one asked last.
-    `chain` holds the models a route of this turn chose, so that the turn continues with them.
+    `model` is the name chosen by message, session or hook; `requested_model` is its reference, or the one called last.
+    `chain` contains the models chosen by a route of this turn, so that the turn continues with them.
     """
 
     deps: TurnDependencies
@@ -148,7 +148,7 @@ class TurnRun:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds this run may still take."""
+        """Remaining seconds of this run."""
         return self.deps.settings.run_seconds - self.watch.seconds
 
     def chunks_for(self, to: Address, text: str) -> tuple[str, ...]:

@@ -70,14 +70,14 @@ class ToolCalls:
 
     async def prepare(self, item: CallState, trust: Trust) -> StepOutcome:
         """Return the step before the call: an intent, a result that replaces the call, or a question to the owner."""
-        if item.intent is not None:  # A crash followed the intent, and the tool may be called again.
+        if item.intent is not None:  # a crash followed the intent, and the tool may be called again
             return StepOutcome(item.intent)
         watch = Stopwatch.start(self._deps.clock)
         call = item.call
         spec = self._specs.get(call.name)
         if spec is None:
             return self._reject_unknown(call, watch)
-        if item.allowed_by:  # It asked the user something and is repeated with the answer.
+        if item.allowed_by:  # it asked the user something and is repeated with the answer
             return StepOutcome(ToolIntended(call, spec.restart, item.allowed_by))
         if problem := _argument_problem(call, spec):
             return self._reject(call, problem, "bad_arguments", watch)
@@ -163,7 +163,7 @@ class ToolCalls:
             if task is not None and task.cancelling():
                 raise
             return _error_result(call, f"{call.name} was interrupted from within."), "error"
-        except Exception as error:  # the wall around foreign tools
+        except Exception as error:  # errors of third-party tools end here
             name = call.name
             if isinstance(error, TimeoutError) and clock.monotonic() - began >= seconds:
                 text = (

@@ -58,10 +58,10 @@ from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
 
 TRANSIENT_FAULTS = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
-"""Faults that pass by themselves; background work waits for that."""
+"""Faults that are temporary; background work waits for them to pass."""
 
 COUNTED_STATUSES = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loaded", "bad_arguments", "denied"})
-"""Statuses of results that say something about the call itself; the others say why it was not tried."""
+"""Statuses of results that describe the call itself; the others say why it was not tried."""
 UNKNOWN_TOOL_STATUSES = frozenset({"unknown_tool", "not_loaded"})
 """Statuses of calls to a tool the model does not have."""
 
@@ -99,7 +99,7 @@ class CallState:
 
     @property
     def open(self) -> bool:
-        """Whether the call still lacks a result."""
+        """Whether the call still has no result."""
         return self.received is None
 
     @property
@@ -142,7 +142,7 @@ class FoldedTurn:
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """Ask the model, not before this time (Unix seconds)."""
+    """Call the model, but not before this time (Unix seconds)."""
 
     not_before: float | None = None
 
@@ -229,7 +229,7 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, _reset_call)
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
-        case Steered():  # The new message is a reason to retry what failed.
+        case Steered():  # the new message is a reason to retry what failed
             return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
         case Transcribed():
             return replace(state, words=f"{state.words}\n{step.text}")
@@ -303,7 +303,7 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
 RETRACTING_NOTES = frozenset({ABOUT_CLAIM, ABOUT_FORM, ABOUT_CHOICE})
 """Notes that discard the reply before them and ask the model for another."""
 NO_REPLY = "NO_REPLY"
-"""A reply of this word alone means deliberate silence."""
+"""A reply that consists of this word means deliberate silence."""
 
 
 def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command:
@@ -476,7 +476,7 @@ def _repeats_call(state: FoldedTurn, call: CallId) -> bool:
 
 
 def _reset_call(item: CallState) -> CallState:
-    """Reset the call so that it runs once more, as it ran before."""
+    """Reset the call so that it runs again as before."""
     made = item.intent
     return CallState(item.call) if made is None else CallState(made.call, allowed_by=made.rule)
 

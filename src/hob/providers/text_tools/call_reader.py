@@ -110,7 +110,7 @@ class CallReader:
             self._begin_block(found[0])
 
     def _read_beginning(self, shown: list[str], final: bool) -> bool:
-        """Whether the answer so far may consist only of calls; None if undecided."""
+        """Begin a block if the answer so far may consist only of calls; return False if it cannot."""
         start = len(self._held) - len(self._held.lstrip())
         if self._held[start : start + 1] not in ("{", "["):
             return False

@@ -183,7 +183,7 @@ class _Answer:
         return [event]
 
     def complete(self, request: ModelRequest) -> list[ModelEvent]:
-        """Return the last events. None if the underlying model ended without a reply in the middle of its answer."""
+        """Return the last events; none if the underlying model ended without a reply in the middle of its answer."""
         if self._reply is None and not self._reader.done:
             return []
         events = self._events(self._reader.finish())

@@ -1,4 +1,4 @@
-"""The audit log: decisions, approvals, refusals and limits, stored so that tampering shows."""
+"""The audit log: decisions, approvals, refusals and limits, stored so that tampering is detected."""
 
 import hashlib
 import logging
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One audited event. `detail` is the part that may have to be erased; the rest stays for ever.
+    """One audited event. `detail` is the part that may have to be erased; the rest is kept forever.
 
     `sender` is a class (owner, member, stranger) or `hob`, never a name. A time of 0 means now.
     """
@@ -80,7 +80,7 @@ class AuditLog(StorePart):
         super().__init__(access)
         self._file = home / HEAD_FILE
         self._last: Head | None = None
-        """The last entry this process wrote; not the end of the log if its transaction was rolled back."""
+        """The last entry this process wrote, which is not the end of the log if its transaction was rolled back."""
         self._noted = 0
 
     async def add(self, *entries: AuditEntry) -> None:
@@ -90,8 +90,8 @@ class AuditLog(StorePart):
     async def write(self, job: Job[T], entries: Callable[[T], Iterable[AuditEntry]]) -> T:
         """Run a writer job, and append the entries for its result in the same transaction.
 
-        If the log lacks what the head names (an older backup was restored, or the log was cut), an entry that says so
-        comes first, and the loss stays visible for ever.
+        If the log lacks entries that the head names (an older backup was restored, or the log was cut), an entry that
+        says so comes first, and the loss stays visible forever.
         """
         now = self._now()
 
@@ -122,7 +122,8 @@ class AuditLog(StorePart):
 
     async def verify(self) -> Checked:
         """Verify every entry and the head: about a second per 100,000 entries, while others read and write."""
-        kept = read_head(self._file)  # read first: entries added meanwhile are newer than the head, which is no fault
+        # read first: entries added meanwhile are newer than the head, which is not an error
+        kept = read_head(self._file)
         return await self._readers.read(lambda connection: check_log(connection, kept))
 
 
@@ -233,7 +234,7 @@ def _head(connection: apsw.Connection) -> Head:
 def _record_loss(
     connection: apsw.Connection, content_writer: ContentWriter, last: Head, file: Path, now: float
 ) -> Head:
-    """If the log lacks what the head names, append an entry that says so and return the new head."""
+    """If the log lacks entries that the head names, append an entry that says so and return the new head."""
     lost = _find_loss(connection, last, read_head(file))
     return (
         _append(connection, content_writer, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last

@@ -87,7 +87,7 @@ class ChainCheck:
     _erased: int = 0
     _breaks: list[int] = field(default_factory=list)
     _met: bool = False
-    """Whether the entry the stored head names was found unchanged."""
+    """Whether the entry named by the stored head was found unchanged."""
 
     def look(self, entry: Sealed, *, problem: str = "", erased: bool = False) -> None:
         """Verify the next entry; `problem` describes a fault of its detail."""

@@ -35,7 +35,7 @@ from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_
 from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)
-_RESERVE_BYTES = 1_000_000  # bytes that stay free for messages accepted meanwhile
+_RESERVE_BYTES = 1_000_000  # bytes kept free for messages accepted meanwhile
 _FILES = "CREATE TABLE carried_files (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 _TRAVELLING = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
@@ -46,7 +46,7 @@ def back_up(
 ) -> None:
     """Write a consistent copy to the file, including these files and folders of the home.
 
-    Blocks for long; call it in a thread. Raises InvalidRequest if the file exists (unless forced), StoreFull,
+    Blocks for a long time; call it in a thread. Raises InvalidRequest if the file exists (unless forced), StoreFull,
     StoreError.
     """
     if file.exists() and not force:
@@ -240,7 +240,7 @@ def _extract_files(connection: apsw.Connection, home: Path) -> None:
 
 
 def _move_aside(path: Path, goal: Path) -> Path | None:
-    """Keep the former database under another name. Its own name stays taken until the new one replaces it."""
+    """Move the former database aside. Its own name stays taken until the new one replaces it."""
     if not path.exists():
         return None
     try:

@@ -17,7 +17,7 @@ _NAME_MARK = '"'
 
 
 class ForeignFile:
-    """An SQLite file of another program. Any fault of it raises InvalidRequest."""
+    """An SQLite file of another program. Any problem with it raises InvalidRequest."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -35,7 +35,7 @@ class ForeignFile:
     def rows(
         self, table: str, columns: Sequence[str], order: str, where: Sequence[tuple[str, str]] = ()
     ) -> Iterator[Row]:
-        """Yield the rows of a table; only those in which these columns have these values."""
+        """Yield the rows of a table, optionally only those in which these columns have these values."""
         names = ", ".join(map(_quoted, columns))
         tests = " AND ".join(f"{_quoted(column)} = ?" for column, _ in where) or "1"
         sql = f"SELECT {names} FROM {_quoted(table)} WHERE {tests} ORDER BY {_quoted(order)}"  # noqa: S608

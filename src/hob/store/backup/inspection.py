@@ -1,6 +1,6 @@
 """Read a home's database from outside without changing a byte, even while another process has it open.
 
-An ordinary reader of a database in WAL mode creates `-wal` and `-shm` and leaves them behind. So if nobody owns the
+An ordinary reader of a database in WAL mode creates `-wal` and `-shm` and leaves them behind. So if no process owns the
 home, the file is opened as immutable, or read together with its log (https://sqlite.org/wal.html#read_only_databases).
 """
 
@@ -56,7 +56,7 @@ def examine(home: Path, *, owned: bool) -> Examined:
 
 
 def find_damage(file: Path, *, owned: bool) -> str:
-    """Return the first problem found by SQLite's full check of structure and indexes, or None. Takes long."""
+    """Return the first problem found by SQLite's full check of structure and indexes; empty if none. Takes long."""
     try:
         with opened(file, owned=owned) as connection:
             row = find_row(connection, "PRAGMA integrity_check(1)")

@@ -66,10 +66,12 @@ def import_line_files(connection: apsw.Connection, home: Path, at: float) -> Non
 
 
 def import_carried_files(connection: apsw.Connection, home: Path, at: float, *, older: bool) -> bool:
-    """Import what a backup of an earlier release has in its own table; return whether there is such a table.
+    """Import the files that a backup of an earlier release has in a table of its own; return whether there is such a
+    table.
 
-    An `older` backup without it was made when the files lay beside the database: they still do, or were moved aside.
-    Otherwise the hashes in the home no longer count. The caller has a transaction open and applies tombstones.
+    An `older` backup without that table was made when the files were next to the database: they still are, or were
+    moved aside. Otherwise the hashes in the home no longer count. The caller has a transaction open and applies
+    tombstones.
     """
     there = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_files'") is not None
     if there:

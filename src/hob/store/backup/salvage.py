@@ -1,4 +1,4 @@
-"""Salvaging a damaged database into a backup that can be restored."""
+"""Salvage of a damaged database into a backup that can be restored."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -30,16 +30,16 @@ _END_MESSAGES = (
     f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
 )
 _MAX_PROBES = 200_000
-"""Maximum attempts to continue a table after a damaged place."""
+"""Maximum attempts to continue reading a table after a damaged place."""
 _UNKNOWN_END = 1 << 24
 """The last row number of a table, assumed if it cannot be read."""
 _Unreadable = (apsw.Error, UnicodeDecodeError)
 
 
 def salvage(damaged: Path, goal: Path, at: float) -> int:
-    """Write all readable rows to `goal`, a backup; return how many. Lost texts count as erased.
+    """Write all readable rows to `goal`, a backup; return their number. Lost texts count as erased.
 
-    The damaged file stays as it is. Blocks for long. Raises StoreDamaged if nothing can be read, StoreErrors.
+    The damaged file is not changed. Blocks for a long time. Raises StoreDamaged if nothing can be read, StoreErrors.
     """
     part = goal.with_name(goal.name + ".part")
     drop_database(part)

@@ -1,4 +1,4 @@
-"""The integrity check after an unclean end, and the record of damage found at work."""
+"""The integrity check after an unclean end, and the record of damage found during operation."""
 
 import asyncio
 import logging
@@ -20,8 +20,8 @@ _log = logging.getLogger(__name__)
 class DamageCheck:
     """One quick check in its own thread, if `note` says that one is pending.
 
-    `state` is `pending`, `ok` or a description of the damage. The note is removed if all is well, holds the problem if
-    not, and stays if Hob ends first, so that the next start checks again.
+    `state` is `pending`, `ok` or a description of the damage. The note is removed if the file is intact, and holds the
+    problem otherwise; it stays if Hob ends first, so that the next start checks again.
     """
 
     def __init__(self, connect: Callable[[], apsw.Connection], note: Path) -> None:
@@ -35,11 +35,13 @@ class DamageCheck:
 
     @property
     def damage(self) -> str | None:
-        """The first damage found, or an empty string; after it nothing is written."""
+        """The first damage found, or None; after damage nothing is written."""
         return None if self.state in {PENDING, OK} else self.state
 
     def found(self, problem: str) -> StoreDamaged:
-        """Record damage found here or at work, and return the error to raise. Only the first is stored. Thread-safe."""
+        """Record damage found by the check or during operation, and return the error to raise. Only the first is
+        stored. Thread-safe.
+        """
         with self._lock:
             if self.damage is None:
                 self.state = (
@@ -81,7 +83,7 @@ class DamageCheck:
             return
         if problem is None:
             with self._lock:
-                if self.damage is None:  # none was found at work meanwhile
+                if self.damage is None:  # no damage was found by other work meanwhile
                     self._note.unlink(missing_ok=True)
                     self.state = OK
         else:

@@ -25,7 +25,7 @@ OLDEST_SQLITE = (3, 51, 3)
 (https://sqlite.org/wal.html#walresetbug).
 """
 _ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
-_STATEMENTS = 256  # prepared statements kept per connection; more than there are
+_STATEMENTS = 256  # prepared statements kept per connection; more than exist
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def check_note(path: Path) -> Path:
 
 
 def quick_check(connection: apsw.Connection) -> str | None:
-    """Return the first problem in the file's structure, or an empty string."""
+    """Return the first problem in the file's structure, or None."""
     return _problem(find_row(connection, "PRAGMA quick_check(1)"))
 
 
@@ -139,7 +139,8 @@ def _need_sqlite() -> None:
 
 
 def _need_decision(home: Path, path: Path) -> None:
-    # A supervisor restarts Hob after it refused a damaged file: starting with an empty database would look like loss.
+    # A supervisor restarts Hob after it refused a damaged file: starting with an empty database would look like data
+    # loss.
     if path.exists():
         return
     damaged, used = damaged_files(home), traces(home)
@@ -183,7 +184,7 @@ def _looks_right(path: Path) -> bool:
 
 
 def was_used(home: Path) -> bool:
-    """Whether there ever was a database: an empty file is what a crash during the very first start leaves."""
+    """Whether there ever was a database: an empty file is left by a crash during the very first start."""
     token = home / "secrets" / "gateway-token"  # other secrets may exist before the first start
     return token.exists() or any(
         (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs")
@@ -191,7 +192,7 @@ def was_used(home: Path) -> bool:
 
 
 def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
-    # A check that found something in an earlier run is repeated before any work.
+    # A check that found a problem in an earlier run is repeated before any work.
     note = check_note(path)
     if not note.exists() or not note.read_text("utf-8"):
         return None
@@ -202,7 +203,7 @@ def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
 
 
 def _look_at_roots(connection: apsw.Connection) -> None:
-    """Read the first page of every table and index. Raises CorruptError if it contains something else."""
+    """Read the first page of every table and index. Raises CorruptError if one has other contents."""
     for kind, name, table, sql in all_rows(connection, _ROOTS):
         if kind == "table":
             connection.execute(f'SELECT 1 FROM "{name}" NOT INDEXED LIMIT 1').fetchall()  # noqa: S608 - names of the schema

@@ -23,7 +23,7 @@ def stamp(now: datetime) -> str:
 
 
 def free_name(wanted: Path) -> Path:
-    """Return the path, or the path with the first number that makes it unused."""
+    """Return the path, or the path with the lowest number that makes it unused."""
     path, number = wanted, 1
     while path.exists():
         number += 1

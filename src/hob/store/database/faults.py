@@ -9,7 +9,7 @@ from hob.core.errors import StoreDamaged, StoreError, StoreFull
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 _UNWRITABLE = (apsw.FullError, apsw.ReadOnlyError, apsw.IOError)
 OF_THE_FILE = (*DAMAGE, *_UNWRITABLE, apsw.BusyError, apsw.CantOpenError, apsw.NoMemError, apsw.ProtocolError)
-"""Errors that concern every user of the file; all others concern only the job that met them."""
+"""Errors that concern every user of the file; all others concern only the job that caused them."""
 
 
 def translate(error: apsw.Error) -> StoreError:

@@ -1,4 +1,4 @@
-"""The wall around jobs of the database threads: whatever a job raises goes to its caller."""
+"""Isolation of jobs in the database threads: an exception of a job is raised in its caller."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -43,7 +43,7 @@ def newest_backup(home: Path) -> Path | None:
 
 
 def backup_hint(home: Path, *, damaged: bool = False) -> str:
-    """Return a hint how to restore the newest backup, or an empty string."""
+    """Return a hint on how to restore the newest backup, or an empty string."""
     newest = newest_backup(home)
     if newest is None:
         told = translatable("No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere.")

@@ -1,7 +1,7 @@
 """The pool of reader threads.
 
-Each has its own connection with cached pages and statements, and each wakes the event loop itself, so answering as much
-as possible in one thread is cheapest.
+Each thread has its own connection with cached pages and statements, and each wakes the event loop itself, so answering
+as much as possible in one thread is cheapest.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Readers:
         at_most: int,
         check: DamageCheck,
     ) -> None:
-        """`check` is told of damage that a query finds."""
+        """`check` is informed of damage that a query finds."""
         self._connect = connect
         self._check = check
         self._loop = loop
@@ -131,7 +131,7 @@ class Readers:
             asked = self._next() if count < _TOGETHER else None
         try:
             self._loop.call_soon_threadsafe(self._settle)
-        except RuntimeError:  # the loop is closed, so nobody waits any more
+        except RuntimeError:  # the loop is closed, so no one is waiting any more
             self._answered.clear()
         return connection
 

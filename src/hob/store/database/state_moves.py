@@ -15,7 +15,7 @@ class IllegalMove(HobError):
 
 
 def check_move(moves: Mapping[S, frozenset[S]], old: S, new: S, what: str) -> None:
-    """Raise IllegalMove unless the table lists the move; staying is no move."""
+    """Raise IllegalMove unless the table lists the move; staying in a state is not a move."""
     if old == new or not may_move(moves, old, new):
         raise IllegalMove(f"{what} is {old} and cannot become {new}.")
 

@@ -1,7 +1,7 @@
 """The writer thread of the database: one transaction after the other.
 
 Jobs that arrive during a commit run together and share the next commit, so that many waiting callers cost one fsync
-(group commit). Each job takes effect entirely or not at all, and its caller hears of it only after the commit.
+(group commit). Each job takes effect entirely or not at all, and its caller is resumed only after the commit.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class Writer:
     def __init__(
         self, connection: WriteConnection, loop: asyncio.AbstractEventLoop, group: int, check: DamageCheck
     ) -> None:
-        """After damage was found every job fails with StoreDamaged."""
+        """After damage is found, every job fails with StoreDamaged."""
         self._connection = connection
         self._check = check
         self._loop = loop
@@ -166,14 +166,14 @@ class Writer:
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        except apsw.Error as error:  # the disk may refuse even this; the next BEGIN finds out
+        except apsw.Error as error:  # the disk may refuse even this; the next BEGIN will show
             _log.error("rolling back failed: %s", error)
 
     def _deliver(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
         happened, self._connection.happened = self._connection.happened, frozenset()
         try:
             self._loop.call_soon_threadsafe(self._settle, jobs, results, happened)
-        except RuntimeError:  # the loop is closed, so nobody waits any more
+        except RuntimeError:  # the loop is closed, so no one is waiting any more
             _log.warning("%d writes were done for callers that are gone", len(jobs))
 
     def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any], happened: frozenset[str]) -> None:

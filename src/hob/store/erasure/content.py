@@ -30,7 +30,7 @@ def masked(connection: apsw.Connection, text: str) -> str:
 
 
 def learned(connection: apsw.Connection) -> int:
-    """A number whose change means that texts may be masked differently now."""
+    """A number that changes when texts may be masked differently from before."""
     found: int = getattr(connection.mask, "learned", 0) if isinstance(connection, WriteConnection) else 0
     return found
 
@@ -38,7 +38,7 @@ def learned(connection: apsw.Connection) -> int:
 class ContentWriter:
     """Writes texts into `content` within one job. A text that occurs twice in a job is one row.
 
-    The creator of a text masks it first; masking it again here catches what was overlooked.
+    The creator of a text masks it first; masking it again here catches anything it missed.
     """
 
     __slots__ = ("_connection", "_ids")
@@ -63,7 +63,7 @@ class ContentWriter:
         return found
 
     def share(self, text: str, row: int) -> None:
-        """Reuse this row for the text, so that both uses are erased together."""
+        """Use this row for the text too, so that both uses are erased together."""
         self._ids[masked(self._connection, text)] = row
 
     def maybe(self, text: str) -> int | None:

@@ -27,14 +27,14 @@ _HELD = (
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The copies of a home. `whole` ones can be edited. `others` (damaged, older schema, no database) are deleted."""
+    """The copies of a home. `whole` ones can be edited; `others` (damaged, older schema, no database) are deleted."""
 
     whole: tuple[Path, ...] = ()
     others: tuple[Path, ...] = ()
 
 
 def find_copies(home: Path) -> Copies:
-    """Find the copies in this home. Blocks for long."""
+    """Find the copies in this home. Blocks for a long time."""
     files = (file for pattern in _PATTERNS for file in sorted(home.glob(pattern)))
     found = [file for file in files if not file.name.endswith(SIDES)]
     whole = tuple(file for file in found if _is_whole(file))
@@ -66,7 +66,7 @@ def _may_hold(file: Path, items: Sequence[str]) -> bool:
 
 
 def senders_in(copies: Copies) -> set[str]:
-    """Return everybody who has written in one of them. Raises StoreErrors."""
+    """Return everyone who has written a message in one of them. Raises StoreErrors."""
     found: set[str] = set()
     for file in copies.whole:
         with opened(file, owned=False) as connection:
@@ -75,7 +75,7 @@ def senders_in(copies: Copies) -> set[str]:
 
 
 def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) -> list[Row]:
-    """Erase in the editable ones and delete the others; return the tombstones (content, hash).
+    """Erase in the editable copies and delete the others; return the tombstones (content, hash).
 
     Raises StoreErrors; then it can be repeated.
     """

@@ -1,6 +1,6 @@
-"""Erasure: the content goes, facts and a tombstone stay, and no copy is left in this file or its log.
+"""Erasure: the content is deleted, facts and a tombstone stay, and no copy is left in this file or its log.
 
-A tombstone is also written to a text file beside the database, so that a restore honours it even if the database that
+A tombstone is also written to a text file next to the database, so that a restore applies it even if the database that
 held it is lost. Earlier backups contain the content until they are deleted; restoring one erases it again.
 """
 
@@ -29,7 +29,7 @@ from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
 
-# A message merged into a turn cannot be separated from it, so the whole turn goes.
+# A message merged into a turn cannot be separated from it, so the whole turn is erased.
 _TURNS_OF_TRACE = """
     INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE trace_id = :key
         UNION SELECT turn FROM inbox WHERE trace_id = :key AND turn IS NOT NULL
@@ -123,7 +123,7 @@ _END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
 
 @dataclass(frozen=True, slots=True)
 class ErasurePerson:
-    """A person for the store: `senders` as in the inbox, `addresses` as people write them, `id` or empty."""
+    """A person in the store: `senders` as in the inbox, `addresses` as people write them, `id` or empty."""
 
     senders: tuple[str, ...]
     addresses: tuple[str, ...]
@@ -156,14 +156,15 @@ class Erasure(StorePart):
         self._participants = participants
 
     def with_participants(self, participants: Sequence[ErasureParticipant]) -> "Erasure":
-        """Return the same with these participants, called after each erasure."""
+        """Return a copy with these participants, called after each erasure."""
         return Erasure(self._access, self._home, self._connect, participants)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
         """Erase one message and everything that resulted from it; return the number of texts.
 
-        A turn that also worked on other messages goes with them, and so does every summary of it. Raises InvalidRequest
-        while any of it is in progress, StoreError if a copy may be left in the log (repeat the call then).
+        A turn that also worked on other messages is erased with them, and so is every summary of it. Raises
+        InvalidRequest while any of it is in progress, StoreError if a copy may be left in the log (repeat the call
+        then).
         """
         scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
         return await self._erase(Selection(trace, scope, _CONTENT), reason)
@@ -180,9 +181,9 @@ class Erasure(StorePart):
         copies: Copies,
         names: re.Pattern[str] | None = None,
     ) -> int:
-        """Erase everything these senders said and its results, and what names them; return the number of texts.
+        """Erase everything these senders said, its results, and whatever names them; return the number of texts.
 
-        A turn that also worked on other people's messages goes with theirs. Includes their `session`, if given,
+        A turn that also worked on other people's messages is erased with them. Includes their `session`, if given,
         memories and notes that contain `names`, and the `copies`. Raises as above.
         """
         scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
@@ -236,7 +237,7 @@ class Erasure(StorePart):
         return pieces
 
     async def finish(self) -> None:
-        """Complete, outside the database, erasures an earlier process began. Raises the participants' errors."""
+        """Complete, outside the database, erasures that an earlier process began. Raises the participants' errors."""
         sql = "SELECT turn FROM unfinished_erasures"
         turns = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
         if turns:

@@ -49,10 +49,10 @@ class PersonData:
 
 
 class StoredPersonData(StorePart):
-    """Reads it; each call scans the whole database."""
+    """Reads the data of a person; each call scans the whole database."""
 
     async def senders(self) -> tuple[str, ...]:
-        """Return everybody who has ever written, as `channel:account:id`."""
+        """Return everyone who has ever written, as `channel:account:id`."""
         sql = "SELECT DISTINCT sender FROM inbox"
         return tuple(row[0] for row in await self._rows(sql))
 

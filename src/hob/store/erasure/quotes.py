@@ -9,7 +9,9 @@ from hob.core.values import dataclass
 from hob.store.database.rows import all_rows
 
 MIN_LENGTH, _SHOWN = 12, 199
-"""Shorter texts occur in too many messages; of long ones, this many characters are shown in lists of memories."""
+"""Minimum length of a text, since shorter ones occur in too many messages; and how much of a long text lists of
+memories show.
+"""
 _HITS = (
     "SELECT c.id FROM content c WHERE c.text IS NOT NULL"
     " AND EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(c.text, w.value))"
@@ -46,7 +48,7 @@ def quotes_of(connection: apsw.Connection, texts: Iterable[str]) -> Quotes:
 
 
 def _needles(text: str) -> Iterator[str]:
-    """Return the forms of a text in messages, lists of memories, tool results and tool arguments."""
+    """Return the forms in which a text appears in messages, lists of memories, tool results and tool arguments."""
     forms: Sequence[str] = [text[:_SHOWN].strip(), " ".join(text.split())[:_SHOWN]]
     for form in forms:
         if len(form) >= MIN_LENGTH:

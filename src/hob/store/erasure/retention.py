@@ -1,7 +1,7 @@
 """The SQL of retention: which rows are old enough to delete.
 
-Unlike erasure it leaves no tombstone, since nobody wants the content forgotten. All promises hold without the deleted
-rows: the same key still gets its answer, failures can be retried, open work continues, facts and hashes stay.
+Unlike erasure it leaves no tombstone, since no one asked for the content to be forgotten. All promises hold without the
+deleted rows: the same key still gets its answer, failures can be retried, open work continues, facts and hashes stay.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -36,7 +36,7 @@ _TOLD = (
     "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN ({turns})"
     " AND kind IN ('model', 'tool', 'policy', 'approval')"
 )
-# A text written twice in one transaction is one row, so texts a conversation or receipt needs stay.
+# A text written twice in one transaction is one row, so texts that a conversation or receipt needs stay.
 _NEEDED = (
     "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
     " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
@@ -46,7 +46,7 @@ _NEEDED = (
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces})"
     " AND kind NOT IN ('model', 'tool', 'policy', 'approval')"
 )
-# A one-turn session in which nothing is open any more and nothing is deleted yet.
+# One-turn sessions in which no work is open and nothing has been deleted yet.
 _ONCE = f"session GLOB '{ONE_TURN_PREFIX}*'"
 _PASSED = (
     f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN_PREFIX}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
@@ -101,14 +101,14 @@ _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
 
 
 class Retention(StorePart):
-    """Deletes what is older than a time (Unix seconds), in small batches, so that no message waits for it."""
+    """Deletes rows older than a time (Unix seconds), in small batches, so that no message is delayed."""
 
     def __init__(self, access: DatabaseAccess, home: Path) -> None:
         super().__init__(access)
         self._blobs = home / "blobs"
 
     async def drop_details(self, before: float) -> int:
-        """Delete model and tool inputs and outputs of turns that ended well before; return the number of texts.
+        """Delete model and tool inputs and outputs of turns that ended well before then; return the number of texts.
 
         Raises StoreErrors.
         """

@@ -1,4 +1,4 @@
-"""What an erasure includes: turns, texts and blobs, selected by statements."""
+"""The scope of an erasure: turns, texts and blobs, selected by statements."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _SCOPE = """
 """
 # An undo is stored as changes of its own turn, and can itself be undone.
 _UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
-# Derived from doomed memories, transitively.
+# Derived from memories to be erased, transitively.
 _DERIVED = (
     "INSERT OR IGNORE INTO doomed WITH RECURSIVE gone(id) AS (SELECT id FROM memory_items WHERE text IN doomed"
     " UNION SELECT m.id FROM gone JOIN memory_evidence e ON e.source = gone.id JOIN memory_items m ON m.seq = e.seq)"
@@ -44,7 +44,7 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
 )
-# Blobs that content refers to; `among` is all or the doomed content.
+# Blobs that content refers to; `among` is all content, or the content to be erased.
 _ATTACHED = (
     "SELECT i.version, c.text FROM inbox i JOIN content c ON c.id = i.body"
     " WHERE instr(c.text, '\"attachments\"') AND c.id {among}"
@@ -80,9 +80,9 @@ _TITLES_OF_FORKS = (
     f" WHERE e.kind = 'session' AND e.name IN ('created', 'title') AND e.session {_FORKED}"
 )
 _SHOWN_ID = 12
-"""Characters of an item's id that people see."""
+"""Number of characters of an item's id that people see."""
 DERIVED = "layer IN ('fact', 'observation')"
-"""Items derived from messages; the others repeat a conversation or a file."""
+"""Selects items derived from messages; all others repeat a conversation or a file."""
 _REMEMBERED = (
     "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"  # noqa: S608
     f" AND c.id IN (SELECT text FROM memory_items m WHERE m.{DERIVED} UNION SELECT text FROM working_notes)"

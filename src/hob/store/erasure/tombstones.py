@@ -17,7 +17,7 @@ from hob.store.turns.requests import drop_requests
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
-"""What earlier releases erased of memories and notes; still read, no longer written."""
+"""File of memories and notes erased by earlier releases; still read, no longer written."""
 OLD_FILES = "tools/imported"
 """Files of earlier releases whose lines are rows now; still readable."""
 _STONED = (
@@ -43,7 +43,7 @@ _ROWS_OF_CONTENT = (
 
 
 def add_tombstones(connection: apsw.Connection, tombstones: Iterable[Row]) -> None:
-    """Record erasures: (content id or 0, hash, time, reason). Of two tombstones of one thing the newer counts."""
+    """Record erasures: (content id or 0, hash, time, reason). Of two tombstones of one text the newer counts."""
     sql = (
         "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
@@ -52,7 +52,7 @@ def add_tombstones(connection: apsw.Connection, tombstones: Iterable[Row]) -> No
 
 
 def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
-    """Erase everything with a tombstone, wherever it came back from; return its blobs.
+    """Erase everything with a tombstone, however it came back; return its blobs.
 
     A blob stays if it was stored again after its tombstone, or as long as unerased content refers to it. Model requests
     may repeat any of it, and are deleted entirely.
@@ -86,7 +86,7 @@ def erase_copies(connection: apsw.Connection) -> None:
 
 
 def write_tombstones(home: Path, tombstones: Iterable[Row], at: float, reason: str) -> None:
-    """Append to the text file, durably. A tombstone without its erasure is harmless: it was requested."""
+    """Append to the text file, durably. A tombstone without its erasure is harmless: the erasure was requested."""
     handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(handle, "ab+") as file:
         size = file.tell()

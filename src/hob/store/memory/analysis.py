@@ -147,7 +147,7 @@ _TELLING = _SELVES | {
 
 
 class _Possible(dict[str, int]):
-    """Features a text with a given word may have; only their patterns are tried."""
+    """Features that a text with a given word may have; only their patterns are tried."""
 
     def __missing__(self, word: str) -> int:
         kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
@@ -193,7 +193,7 @@ def dated(at: float) -> str:
 
 
 END: Final = "~"
-"""Marks a stem that matches words ending so."""
+"""Marks a stem that matches all words with this ending."""
 _COMPOUND, _HEAD, _TAIL = 8, 3, 4
 _BEGINNING, _FEW_WORDS = 5, 3
 

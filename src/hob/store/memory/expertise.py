@@ -43,7 +43,7 @@ class SkillRecord(NamedTuple):
 
 
 class StoredExpertise(StorePart):
-    """Counts the events since the last look."""
+    """Counts the events since the last count."""
 
     def __init__(self, access: DatabaseAccess, timeline: Timeline) -> None:
         super().__init__(access)
@@ -65,7 +65,7 @@ class StoredExpertise(StorePart):
 def _add(connection: apsw.Connection, *, uses: Sequence[tuple[Use, TimelineEvent]], old: int, new: int) -> None:
     row = find_row(connection, PLACE, (EXPERTISE, ""))
     if row is not None and row[0] > old:
-        return  # counted by somebody else meanwhile
+        return  # another process counted them meanwhile
     for skill in dict.fromkeys(use.skill for use, _ in uses):
         some = [each for each in uses if each[0].skill == skill]
         successes, failures, seconds, last, recent = find_row(connection, _ONE, (skill,)) or (0, 0, 0.0, 0.0, "")

@@ -1,6 +1,7 @@
-"""Bitemporal facts: when something holds in the world, and when Hob held it to be so.
+"""Bitemporal facts: when something holds in the world, and when Hob believed it.
 
-Facts are never changed: a record is closed and another one written. Each has an item of its own that makes it findable.
+Facts are never changed: a record is closed and another one is written. Each has an item of its own, through which it is
+found.
 """
 
 import hashlib
@@ -69,7 +70,7 @@ _VERSIONS = (
 
 
 TOLD, TELLING = "told", "telling"
-"""The last item the owner was told about, and the item from which the newest turn tells."""
+"""The last item the owner was told about, and the first item of the news told in the newest turn."""
 _SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
 _TEXT = "SELECT c.id, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE i.id = ?"
 _NEWS = (
@@ -120,7 +121,7 @@ class StoredFacts(StorePart):
         return await self._facts(_OF_CHANGE, (scope.person, scope.agent, change))
 
     async def beginning(self, scope: Scope, id: str) -> list[Fact]:
-        """Return at most two facts whose ids begin so, closed ones included. Raises StoreErrors."""
+        """Return at most two facts whose ids have this prefix, closed ones included. Raises StoreErrors."""
         return await self._facts(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
 
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
@@ -140,7 +141,7 @@ class StoredFacts(StorePart):
     ) -> list[Fact]:
         """Record the decisions in order, in one transaction with the progress of the work.
 
-        Each decision is a change of its own, the first under the given name, so that an undo takes back no other.
+        Each decision is a separate change, the first under the given name, so that an undo reverts no other.
 
         Returns the new records, with goals as facts. Background work is reported in the timeline. Raises StoreErrors.
         """
@@ -169,11 +170,11 @@ class StoredFacts(StorePart):
         return FactCounts(*map(int, rows[0]))
 
     async def decisions(self) -> dict[str, int]:
-        """Return how often each decision about a proposal was made, ever. Raises StoreErrors."""
+        """Return how often each decision about a proposal was made since the beginning. Raises StoreErrors."""
         return dict(await self._readers.read(lambda connection: all_rows(connection, _DECISIONS)))
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
-        """Return background records the owner was not told of; the same turn gets them again. Raises StoreErrors."""
+        """Return background records the owner was not told about; the same turn gets them again. Raises StoreErrors."""
         if not await self._readers.read(lambda connection: _news(connection, scope, turn)):
             return []
 
@@ -236,7 +237,7 @@ def _report(connection: apsw.Connection, made: Sequence[Fact], now: float) -> No
 
 
 def _write_event(connection: apsw.Connection, id: str, about: str, item: str, said: str, name: str, now: float) -> None:
-    """Write an item's text into another item's turn; `about` is what an undo takes back."""
+    """Write an item's text into another item's turn; `about` is the change that an undo reverts."""
     session, turn, trace = find_row(connection, _SAID, (said,)) or ("", "", None)
     row, text = all_rows(connection, _TEXT, (item,))[0]
     content_writer = ContentWriter(connection)
@@ -306,7 +307,7 @@ def put_fact(connection: apsw.Connection, item: MemoryItem, fact: Fact) -> None:
 
 
 def _next_place(connection: apsw.Connection, fact: Fact) -> int:
-    """Return the number that distinguishes records of one fact: the time in milliseconds, or the next free one."""
+    """Return the number that distinguishes records of one fact: the time in milliseconds, or the next free number."""
     last: int = all_rows(connection, _LAST_PLACE, (SOURCE,))[0][0]
     return max(int(fact.recorded_from * 1000), last + 1)
 
@@ -322,7 +323,7 @@ def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Seque
 
 
 def tombstone_of_fact(scope: Scope, fact: Fact) -> bytes:
-    """Identifies a forgotten fact however it is derived again."""
+    """Return what identifies a forgotten fact, however it is derived again."""
     whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()
 

@@ -1,4 +1,4 @@
-"""Goals of a person. Each has an item of its own that makes it findable; its notes are items derived from that."""
+"""Goals of a person. Each has an item of its own, through which it is found; its notes are items derived from that."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ _SAID = (
     " JOIN memory_evidence e ON e.seq = g.seq JOIN memory_items m ON m.id = e.source JOIN content c ON c.id = m.text"
     " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL ORDER BY m.seq"
 )
-"""The words a goal was taken from."""
+"""The words from which a goal was taken."""
 _TAKEN = (
     f"SELECT {_COLUMNS} FROM memory_items n JOIN memory_items i"  # noqa: S608
     f" ON i.id = CASE n.kind WHEN '{KIND}' THEN n.id ELSE n.evidence ->> 0 END"
@@ -41,7 +41,7 @@ _TAKEN = (
     " AND +n.agent = ? AND n.seq > ? AND c.text IS NOT NULL"
     " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = n.id) ORDER BY n.seq"
 )
-"""Goals that a background item reports, by its event in the timeline."""
+"""Goals reported by a background item, by its event in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
 _PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
@@ -74,7 +74,7 @@ class StoredGoals(StorePart):
         return int((await self._readers.read(lambda connection: all_rows(connection, _OPEN, whose)))[0][0])
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
-        """Add a goal, or return the open one that says the same. Raises StoreErrors."""
+        """Add a goal, or return the open one with the same meaning. Raises StoreErrors."""
         now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
@@ -118,7 +118,7 @@ class StoredGoals(StorePart):
 
 
 def _standing(connection: apsw.Connection, scope: Scope, text: str) -> Goal | None:
-    """Find the open goal that says the same."""
+    """Find the open goal with the same text."""
     same, known = _folded(text), map(_load, all_rows(connection, _ALL, (scope.person, scope.agent)))
     return next((each for each in known if each.state is GoalState.OPEN and _folded(each.text) == same), None)
 
@@ -167,7 +167,7 @@ def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: fl
 
 
 def goals_since(connection: apsw.Connection, scope: Scope, seq: int) -> list[Fact]:
-    """Return goals taken from messages in items after this row, as facts with the goal's id."""
+    """Return goals taken from messages in items after this row, as facts with the goals' ids."""
     return [fact_of(_load(row)) for row in all_rows(connection, _TAKEN, (SOURCE, scope.person, scope.agent, seq))]
 
 

@@ -58,7 +58,7 @@ _TRUST = (
     " AND (layer = 'document' AND origin IN ('file', 'client')"
     " OR layer = 'conversation' AND origin = 'owner' AND turn = '') RETURNING seq"
 )
-"""Files, imported documents, and the owner's messages in imported conversations."""
+"""Sets the trust of files, imported documents, and the owner's messages in imported conversations."""
 _NOTE_FORGOTTEN = "INSERT INTO forgotten_items (id, scope, agent, traces) VALUES (?, ?, ?, ?)"
 _FORGOTTEN = "SELECT id, traces FROM forgotten_items WHERE scope = ? AND agent = ? AND id >= ? AND id < ? LIMIT 2"
 _ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
@@ -81,8 +81,8 @@ _DROP = (
 )
 _AT_ONCE = 500
 _LARGE_BATCH, _MAX_UNINDEXED, _INDEX_BATCH = 50, 7_000, 1_000
-"""Batches of this size are indexed after they were acknowledged; maximum items that wait for it; items then indexed
-together, at half the cost per item of a hundred.
+"""Batches of this size are indexed after they were acknowledged; maximum items that wait for it; number of items
+indexed together then, at half the cost per item of a hundred.
 """
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
@@ -121,7 +121,7 @@ def add_items(
 
 
 def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
-    """Index small batches now, large ones once no write waits; every search completes the index first."""
+    """Index small batches now, large ones once no write is waiting; every search completes the index first."""
     if not added:
         return
     waiting = added[-1].seq - len(added) > _last_indexed(connection)
@@ -139,7 +139,7 @@ def _last_indexed(connection: apsw.Connection) -> int:
 
 
 def is_waiting(connection: apsw.Connection) -> bool:
-    """Return whether stored items are not indexed yet."""
+    """Whether stored items are not indexed yet."""
     newest: int = all_rows(connection, _NEWEST)[0][0]
     return newest > _last_indexed(connection)
 
@@ -152,12 +152,12 @@ def index_waiting(connection: apsw.Connection, at_most: int = -1) -> bool:
 
 
 def link_evidence(connection: apsw.Connection, seq: int, sources: Iterable[str]) -> None:
-    """Link a row to the items it was made of, so that it is forgotten with them."""
+    """Link a row to the items it was derived from, so that it is forgotten with them."""
     connection.executemany(_ADD_EVIDENCE, [(source, seq) for source in sources])
 
 
 def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
-    """Delete these rows, whose texts are erased. Everything that removes items ends here."""
+    """Delete these rows, whose texts are erased. Every removal of items goes through here."""
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         index.remove(connection, some)
@@ -189,7 +189,7 @@ def replace_source(
 
 
 def _is_same(label: Label | None, kept: Label) -> bool:
-    """Return whether it is stored with this label, or with more trust because the owner claimed the file."""
+    """Whether it is stored with this label, or with more trust because the owner claimed the file."""
     return label == kept or (label is not None and label.origin is kept.origin is Origin.FILE and kept.trusted)
 
 
@@ -230,13 +230,13 @@ class StoredItems(StorePart):
     async def trust(self, scope: Scope, source: str, trust: Trust) -> int:
         """Set whether the source's current items are trusted as the owner's own words; return how many changed.
 
-        Only files and the owner's messages in imported conversations can be. Raises StoreErrors.
+        Only files and the owner's messages in imported conversations can be trusted. Raises StoreErrors.
         """
         values = (trust.value, scope.person, scope.agent, trust.value, source, source, source, source)
         return len(await self._writer.write(lambda connection: all_rows(connection, _TRUST, values)))
 
     async def note_forgotten(self, scope: Scope, id: str, traces: Collection[str]) -> None:
-        """Record which messages still contain what was forgotten; none clears the record. Raises StoreErrors."""
+        """Record which messages still contain what was forgotten; no traces clear the record. Raises StoreErrors."""
         values = (id, scope.person, scope.agent, json.dumps(sorted(traces)))
 
         def job(connection: apsw.Connection) -> None:
@@ -271,12 +271,14 @@ class ScopedItems:
         return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
 
     async def forgotten(self, prefix: str) -> tuple[str, list[str]] | None:
-        """Find the forgotten item whose id begins so, and the messages that still contained it. Raises StoreErrors."""
+        """Find the forgotten item whose id has this prefix, and the messages that still contained it. Raises
+        StoreErrors.
+        """
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}g")
         found = await self._readers.read(lambda c: all_rows(c, _FORGOTTEN, values))
         return (found[0][0], json.loads(found[0][1])) if len(found) == 1 else None
 
     async def sources(self, prefix: str) -> dict[str, float]:
-        """Return the sources that begin so, each with its newest time. Raises StoreErrors."""
+        """Return the sources with this prefix, each with its newest time. Raises StoreErrors."""
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}\U0010ffff")
         return dict(await self._readers.read(lambda c: all_rows(c, _SOURCES, values)))

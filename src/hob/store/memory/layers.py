@@ -29,7 +29,7 @@ class KeptLayer:
         return len(await self._items.add(self._made(source, memories)))
 
     def keeping(self, source: str, memories: Sequence[Memory]) -> Effect:
-        """Return the same as an effect of a follower, for its transaction."""
+        """Return the same operation as an effect of a follower, for its transaction."""
         made = self._made(source, memories)
 
         def write(connection: apsw.Connection) -> None:

@@ -48,7 +48,7 @@ class MemoryLifecycle(StorePart):
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
 
     async def added(self, scope: Scope, since: float) -> int:
-        """Count how many of the newest 5,000 items are of that time or later (Unix seconds). Raises StoreErrors."""
+        """Count how many of the newest 5,000 items are from that time or later (Unix seconds). Raises StoreErrors."""
         values = (scope.person, scope.agent, since)
         return int((await self._readers.read(lambda connection: all_rows(connection, _ADDED, values)))[0][0])
 
@@ -67,7 +67,7 @@ class MemoryLifecycle(StorePart):
         return await self._drop(_OF_LAYERS.format(marks(layers)), (scope.person, scope.agent, *layers, _AT_ONCE))
 
     async def _drop(self, sql: str, values: Sequence[object]) -> int:
-        """Delete in small batches, so that no message waits long."""
+        """Delete in small batches, so that no message is delayed."""
         gone = 0
         while some := await self._writer.write(partial(self._drop_some, sql, values)):
             gone += some

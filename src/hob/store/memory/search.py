@@ -78,7 +78,7 @@ _REPLACED = "SELECT 1 FROM memory_items WHERE id = ? AND at <= ?"
 
 
 class StoredIndex(StorePart):
-    """Runs searches, each on one snapshot."""
+    """Runs searches, each in one snapshot."""
 
     async def complete(self) -> None:
         """Index what an older release or a crash left unindexed. Raises StoreErrors."""
@@ -101,7 +101,7 @@ def _index_missing(connection: apsw.Connection) -> None:
 
 
 class SearchEntry(NamedTuple):
-    """What a search needs of an item. `stems` are separated by spaces."""
+    """The fields of an item that a search needs. `stems` are separated by spaces."""
 
     seq: int
     session: int
@@ -117,7 +117,7 @@ class SearchEntry(NamedTuple):
 
 
 class FactRow(NamedTuple):
-    """What a search needs of a fact."""
+    """The fields of a fact that a search needs."""
 
     seq: int
     subject: str
@@ -127,13 +127,13 @@ class FactRow(NamedTuple):
     valid_to: float | None
 
     def is_over(self, now: float) -> bool:
-        """Return whether it no longer holds."""
+        """Whether it no longer holds."""
         return self.valid_to is not None and self.valid_to <= now
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The items of a scope that hold a stem, with their BM25 weights."""
+    """The items of a scope that contain a stem, with their BM25 weights."""
 
     weights: Mapping[int, float]
     idf: float
@@ -174,17 +174,17 @@ class ScopedIndex:
             self.session = found[0] if found else -1
 
     def sizes(self, stems: Iterable[str]) -> dict[str, int]:
-        """Return how many items hold each stem."""
+        """Return how many items contain each stem."""
         return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
 
     def beginning(self, beginning: str, at_most: int) -> dict[str, int]:
-        """Return longer stems with this beginning, and how many items hold each."""
+        """Return longer stems with this prefix, and how many items contain each."""
         length = len(beginning) + _REST
         values = (self.scope, beginning, f"{beginning}\U0010ffff", length, at_most)
         return dict(all_rows(self._connection, _BEGINNING, values))
 
     def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
-        """Return the items that hold the stem, given its size from `sizes`: the newest, about `maximum` of them."""
+        """Return the items that contain the stem, given its size from `sizes`: the newest, about `maximum` of them."""
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
         blocks, read, whole = list[tuple[int, bytes]](), 0, True
         for row in self._connection.execute(_POSTINGS, (self.scope, stem)):
@@ -213,7 +213,7 @@ class ScopedIndex:
         return [seq for (seq,) in all_rows(self._connection, _BETWEEN, (self.scope, start, end, at_most))]
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int, int, int]]:
-        """Return for each row the one before and the two after it in its session; 0 if there is none."""
+        """Return for each row the one before it and the two after it in its session; 0 if there is none."""
         return {seq: (before, after, second) for seq, before, after, second in self._rows_of(_NEAR, seqs)}
 
     def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
@@ -239,7 +239,7 @@ class ScopedIndex:
         return [name for (name,) in all_rows(self._connection, _SPEAKERS, values) if name]
 
     def is_replaced(self, item: MemoryItem, at: float) -> bool:
-        """Return whether another item had replaced it by then."""
+        """Whether another item had replaced it by then."""
         return find_row(self._connection, _REPLACED, (item.superseded_by, at)) is not None
 
     def facts(self) -> list[FactRow]:

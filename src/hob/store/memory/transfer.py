@@ -42,7 +42,7 @@ class MemoryTransfer(StorePart):
         return [TransferredItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
 
     async def import_items(self, carried: Sequence[TransferredItem]) -> int:
-        """Store what is new and was not forgotten, in one transaction; return how many items. Raises StoreErrors."""
+        """Store items that are new and were not forgotten, in one transaction; return how many. Raises StoreErrors."""
         return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
 
 

@@ -51,7 +51,9 @@ class StoredVectors(StorePart):
         return int(rows[0][0]) if rows else 0
 
     async def other(self, embedder: int) -> tuple[int, str]:
-        """Return number and fingerprint of the other embedder that got farthest; 0 for none. Raises StoreErrors."""
+        """Return number and fingerprint of the other embedder that has processed the most; 0 for none. Raises
+        StoreErrors.
+        """
         rows = await self._readers.read(lambda connection: all_rows(connection, _OTHER, (embedder,)))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
@@ -86,7 +88,7 @@ class StoredVectors(StorePart):
 
     @transaction
     def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
-        """Drop the vectors of all other embedders: this one has caught up. Raises StoreErrors."""
+        """Drop the vectors of all other embedders, since this one has caught up. Raises StoreErrors."""
         for (other,) in all_rows(connection, _OTHERS, (embedder,)):
             for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
                 connection.execute(sql, (other,))
@@ -101,6 +103,6 @@ class StoredVectors(StorePart):
 
 
 def signs(vector: Sequence[float]) -> bytes:
-    """Return one bit per number: whether it is positive."""
+    """Return one bit per number, set if the number is positive."""
     number = int("".join("1" if value > 0 else "0" for value in vector) or "0", 2)
     return number.to_bytes(-(-len(vector) // 64) * 8, "little")

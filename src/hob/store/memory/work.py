@@ -1,7 +1,7 @@
-"""Progress of background work on memory, and what waits for it.
+"""Progress of background work on memory, and the items it has not reached.
 
 The queue consists of stored items: nothing is queued twice, and forgotten items no longer wait. This is the only module
-that reads items across scopes, to find whose are next.
+that reads items across scopes, to find the scope that is next.
 """
 
 import json
@@ -53,7 +53,7 @@ _REPLACE = (
 
 
 class StoredWork(StorePart):
-    """Reads what waits for work, and stores the progress."""
+    """Reads the items that wait for work, and stores the progress."""
 
     async def place(self, name: str, about: str = "") -> int:
         """Return the last processed row; 0 at first. Raises StoreErrors."""
@@ -103,7 +103,7 @@ class StoredWork(StorePart):
         replaced: Sequence[int] = (),
         until: float = 0.0,
     ) -> None:
-        """Store items with the progress of the work; items they replace last until then. Raises StoreErrors."""
+        """Store items with the progress of the work; items they replace end at that time. Raises StoreErrors."""
         added = add_items(connection, items)
         if replaced:
             by = added[0].id if added else items[0].id

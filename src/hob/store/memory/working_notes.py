@@ -1,4 +1,4 @@
-"""Working notes: one short text per session, handed from turn to turn."""
+"""Working notes: one short text per session, passed from turn to turn."""
 
 import logging
 
@@ -62,7 +62,7 @@ class StoredWorkingNotes(StorePart):
 
 
 def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:
-    """Replace the session's note without leaving a trace of the old one; an empty text deletes it."""
+    """Replace the session's note without keeping the old one; an empty text deletes it."""
     for old in all_rows(connection, _DROP_NOTE, (session,)):
         connection.execute(_ERASE, (note.at, *old))
     if note.text:

@@ -66,7 +66,7 @@ _RESULT = (
     " FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
     " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
 )
-# Most replies have none, and their bodies need not be parsed to see that.
+# Most replies have none, so their bodies need not be parsed.
 _REMARKS = (
     "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
     " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed', 'tool_received')"
@@ -136,7 +136,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class InboxCounts:
-    """The number of waiting messages, and since when they wait (Unix seconds)."""
+    """The number of waiting messages, and since when the oldest waits (Unix seconds)."""
 
     waiting: int
     sessions: int
@@ -148,7 +148,9 @@ def _sender_key(inbound: Inbound) -> str:
 
 
 def _key_hash(channel: str, account: str, key: str) -> bytes:
-    """Return the hash that remembers a message key for ever: SHA-256 of channel, account and key, separated by NULs."""
+    """Return the hash by which a message key is remembered forever: SHA-256 of channel, account and key, separated by
+    NULs.
+    """
     return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -230,10 +232,10 @@ class Inbox(StorePart):
         command: bool = False,
         event: TimelineEvent,
     ) -> Accepted:
-        """Store the message durably, or find that its key was accepted before.
+        """Store the message durably, unless its key was accepted before.
 
-        It goes to the session it names, else to the one its chat was switched to, else to `session`. Raises Busy,
-        InvalidRequest, StoreFull and other StoreErrors; then nothing was written.
+        It goes to the session it names, otherwise to the one its chat was switched to, otherwise to `session`. Raises
+        Busy, InvalidRequest, StoreFull and other StoreErrors; then nothing was written.
         """
         at = self._now()
         seal = _hash_of(inbound)
@@ -327,7 +329,7 @@ class Inbox(StorePart):
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
         if turn is not None:
             connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
-        if event.session != session:  # the event was made before the chat's switch was known
+        if event.session != session:  # the event was created before the chat's switch was known
             event = replace(event, session=session)
         write_events(connection, content_writer, (event,))
         touch_session(connection, content_writer, session, inbound.origin.key(), inbound.text, at, inbound.trace)

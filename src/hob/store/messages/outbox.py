@@ -77,8 +77,8 @@ class OutboxCounts:
 
 @dataclass(frozen=True, slots=True)
 class Unfetched:
-    """A message whose reply or question nobody has fetched. `state` is its turn's, `title` the first line of its text;
-    `unasked` means that nobody asked there, e.g. a result of autonomous work.
+    """A message whose reply or question has not been fetched. `state` is its turn's, `title` the first line of its
+    text; `unasked` means that no one asked there, e.g. a result of autonomous work.
     """
 
     inbound: InboundId
@@ -106,7 +106,7 @@ def write_outbounds(
     at: float,
     turn: TurnId | None = None,
 ) -> None:
-    """Queue these messages; those without a turn get this one. Existing rows stay unchanged.
+    """Queue these messages; those without a turn get this one. Existing rows are not changed.
 
     Messages to `INTERNAL_CHANNEL` are dropped except questions for approval, which a person answers.
     """
@@ -168,7 +168,7 @@ class Outbox(StorePart):
         return tuple(_load(row) for row in rows)
 
     async def next_due(self, channel: str, account: str) -> float | None:
-        """Return when the next row becomes due that only waits for time."""
+        """Return when the next row becomes due, of those that wait only for a time."""
         sql = f"SELECT min(next_at) FROM outbox WHERE seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
         return await self._time(sql, (channel, account))
 
@@ -187,7 +187,7 @@ class Outbox(StorePart):
 
     @transaction
     def skipped(self, connection: apsw.Connection, id: OutboxId, reason: str, event: TimelineEvent) -> None:
-        """Mark a row as skipped for good."""
+        """Mark a row as skipped permanently."""
         at = self._now()
         _move(connection, id, OutboxState.SKIPPED, reason=reason, ended=at)
         write_events(connection, ContentWriter(connection), (event,))
@@ -246,7 +246,7 @@ class Outbox(StorePart):
         """Drop messages that have waited to be fetched since before (Unix seconds); return how many. Raises
         StoreErrors.
 
-        Their results stay; only the notice that they wait is gone.
+        Their results stay; only the notice that they are waiting is removed.
         """
         sql = f"SELECT id FROM outbox WHERE {_OPEN} AND channel = ? AND created < ? LIMIT 500"  # noqa: S608
         at, expired = self._now(), 0

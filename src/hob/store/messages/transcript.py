@@ -60,7 +60,7 @@ def write_entries(
 ) -> None:
     """Append entries to the session and number them.
 
-    With `hidden` all but the last are stored without being shown to the model; the last explains their absence.
+    With `hidden`, all but the last are stored without being shown to the model; the last explains their absence.
     """
     if not entries:
         return
@@ -123,7 +123,7 @@ class StoredTranscript(StorePart):
     def summarise(
         self, connection: apsw.Connection, session: SessionKey, summary: Summary, event: TimelineEvent
     ) -> None:
-        """Let the summary replace the entries up to `summary.upto`, which stay stored."""
+        """Replace the entries up to `summary.upto` by the summary; they stay stored."""
         at = self._now()
         content_writer = ContentWriter(connection)
         label = summary.label
@@ -142,13 +142,13 @@ class StoredTranscript(StorePart):
         write_events(connection, content_writer, (event,), session)
 
     async def undo_summary(self, session: SessionKey) -> bool:
-        """Remove the newest summary, so that its entries show again; False if there is none."""
+        """Remove the newest summary, so that its entries are shown again; return False if there is none."""
         at = self._now()
         return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
     @transaction
     def hide_last_turn(self, connection: apsw.Connection, session: SessionKey) -> tuple[TranscriptEntry, ...]:
-        """Hide what the last shown turn added (`/undo`); it stays stored. Return what it was."""
+        """Hide what the last visible turn added (`/undo`); it stays stored. Return what it was."""
         row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
         if row is None:
             return ()
@@ -184,7 +184,7 @@ class StoredTranscript(StorePart):
     async def load_round(self, session: SessionKey, n: int) -> tuple[TranscriptEntry, ...]:
         """Return the entry with this number and the results of its calls.
 
-        Nothing if there is none, or if it was undone, erased, or precedes the last reset.
+        Nothing is returned if it does not exist, was undone or erased, or precedes the last reset.
         """
         values = (session, n, 1 + _MAX_RESULTS)
         entries = [load_entry(row) for row in await self._rows(_ROUND, values)]

@@ -1,13 +1,13 @@
 """Tasks, spending and sessions as a fold over immutable facts. No database here.
 
-The facts are the events of the timeline in commit order, and what the timeline cannot know:
+The facts are the events of the timeline in commit order, and data that the timeline lacks:
 
 * of a message its id, the time the store assigned, and its current turn (a claim writes no event, which would be one
   more per turn; the message's own row has it);
 * of a turn when it was claimed and when it ended: an event knows only when its part began, and how long it took by
   the monotonic clock;
-* from the journal, append-only like the timeline, when a model was asked and what is reserved for open calls. Cost and
-  model of a call come from the timeline, since the journal's bodies can be erased;
+* from the journal, append-only like the timeline, when a model was called and what is reserved for open calls. Cost
+  and model of a call come from the timeline, since the journal's bodies can be erased;
 * the number of entries of a session: the transcript itself.
 """
 
@@ -264,7 +264,7 @@ class _Fold:
         )  # fmt: skip
 
     def _calls(self) -> Iterator[_Call]:
-        """Return one row per call asked in a turn. An end belongs to the turn's newest open call."""
+        """Return one row per call made in a turn. An end belongs to the turn's newest open call."""
         open_calls: dict[str, list[_Call]] = defaultdict(list)
         ended: dict[str, Iterator[ProjectedEvent]] = {turn: iter(events) for turn, events in self._ended_calls.items()}
         calls: list[_Call] = []
@@ -285,7 +285,7 @@ class _Fold:
                 if event is not None and waiting:
                     waiting.pop().settle(event)
         for turn, events in ended.items():
-            for event in events:  # settled by the turn's end: nobody saw how these calls ended
+            for event in events:  # settled by the turn's end: the end of these calls was not recorded
                 if open_calls[turn]:
                     open_calls[turn].pop().settle(event)
         yield from calls

@@ -1,6 +1,6 @@
 """Comparing tasks, spending and sessions with the timeline, and rebuilding them (architecture, promise 6).
 
-Erased data stays erased: rows refer to content whose text is gone, and an erased title is none.
+Erased data stays erased: rows refer to content whose text is gone, and an erased title counts as none.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ _EVENTS = (
 _MESSAGES = "SELECT seq, id, session, trace_id, span_id, turn, at, text, sender_class FROM inbox ORDER BY seq"
 _TURNS = "SELECT id, session, created, ended FROM turns"
 _ENTRIES = "SELECT session, turn, max(n) FROM transcript GROUP BY session, turn"
-# A retried turn begins with its predecessor's steps, whose calls were paid for once.
+# A retried turn begins with its predecessor's steps, whose calls were already paid for.
 _CALLS = (
     "WITH copied(turn, n, body) AS (SELECT o.retried_by, s.n, s.body FROM turns o JOIN steps s ON s.turn = o.id"
     " WHERE o.retried_by IS NOT NULL) SELECT s.turn, s.kind = 'model_asked', s.at,"
@@ -185,7 +185,7 @@ def _events(connection: apsw.Connection) -> Iterator[ProjectedEvent]:
 
 @contextmanager
 def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
-    # Not `open_store`: this is no run of Hob, after which the last end would look clean.
+    # Not `open_store`: this is not a run of Hob, and the last end must not look clean because of it.
     path = home / NAME
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))

@@ -16,7 +16,7 @@ from hob.store.spending.model_calls import HOUR, record
 from hob.store.timeline import write_events
 
 _TOKENS = "input_tokens, output_tokens, cache_read, cache_write, reasoning"
-# A call of unknown cost is counted as such, never as free. Reservations count at their worst case.
+# A call of unknown cost is counted as such, never as free. Reservations count with their worst case.
 _CALLS = (
     f"SELECT CAST(at / {HOUR} AS INTEGER) AS hour, session, model, chain, sender, task,"  # noqa: S608
     " coalesce(CASE WHEN settled THEN cost ELSE reserved END, 0) AS cost,"
@@ -56,7 +56,7 @@ FROM read GROUP BY tool
 """
 _TERMS = {
     "session": "session IN (SELECT :session UNION ALL SELECT session FROM subagents WHERE root = :session"
-    " AND kind = 'spawn')",  # sub-agents' spending counts for their root
+    " AND kind = 'spawn')",  # sub-agents' spending is charged to their root
     "sender": "sender = :sender",
     "task": "task = :task",
     "tasks": "task IN (SELECT value FROM json_each(:tasks))",
@@ -121,7 +121,7 @@ class StoredLedger(StorePart):
 
     @snapshot
     def tools(self, connection: apsw.Connection, since: float = 0.0) -> tuple[tuple[tuple[str, Spending], ...], int]:
-        """Return cost and number of calls that read each tool's results; one that read several is split equally."""
+        """Return cost and number of calls that read each tool's results; a call that read several is split equally."""
         rows = all_rows(connection, _BY_TOOL, (since,))
         return tuple((str(tool), _load(spent)) for tool, *spent, _ in rows), rows[0][-1] if rows else 0
 

@@ -1,6 +1,6 @@
 """One row per model call: its reservation while it is open, its cost when it has ended.
 
-The timeline has every ended call of a turn with its cost and the sender class it counts for, from which spending is
+The timeline has every ended call of a turn with its cost and the sender class that pays for it, from which spending is
 rebuilt.
 """
 
@@ -52,7 +52,7 @@ _FREE_FAULTS = _FAULTS - BILLABLE_FAULTS
 
 @dataclass(frozen=True, slots=True)
 class ModelCallRow:
-    """How a model call ended, for the timeline. `at` is when it was asked, None if it never was."""
+    """How a model call ended, for the timeline. `at` is when it was made, None if it never was."""
 
     model: str
     status: str
@@ -63,12 +63,14 @@ class ModelCallRow:
 
 
 def was_turned_away(status: str, usage: Usage | None, cost: int | None) -> bool:
-    """Whether a failed call costs nothing and does not count as one."""
+    """Whether a failed call costs nothing and does not count as a call."""
     return usage is None and (status in _FAULTS if cost == 0 else cost is None and status in _FREE_FAULTS)
 
 
 def is_extra(classification: str) -> bool:
-    """Whether a call of a turn was made beside the journalled one; it names its task, as calls outside turns do."""
+    """Whether a call of a turn was made in addition to the journalled one; it names its task, as calls outside turns
+    do.
+    """
     return "/" in classification
 
 
@@ -90,7 +92,7 @@ def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: Model
 
 
 def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
-    """Charge the turn's open call to its least trusted sender, after somebody joined."""
+    """Charge the turn's open call to its least trusted sender, after a message joined."""
     sql = "UPDATE usage SET sender = ? WHERE turn = ? AND settled = 0"
     connection.execute(sql, (_sender_of(connection, turn), turn))
 
@@ -98,7 +100,7 @@ def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> ModelCallRow:
     """Replace the reservation of the newest open call by its real cost.
 
-    If the cost is unknown (a cut answer, a server that does not count) the reservation stays as its cost: a limit must
+    If the cost is unknown (a cut answer, a server that does not count), the reservation becomes the cost: a limit must
     not release what may have been spent.
     """
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
@@ -118,7 +120,7 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
 
 
 def settle_unfinished(connection: apsw.Connection, turn: TurnId) -> None:
-    """Charge calls of an ended turn whose end nobody saw (cancelled, crashed) with their reservation."""
+    """Charge calls of an ended turn that were never settled (cancelled, crashed) with their reservation."""
     calls = []
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
         calls.append(ModelCallRow(asked, "unknown_outcome", None, reserved, at, sender))
@@ -127,7 +129,7 @@ def settle_unfinished(connection: apsw.Connection, turn: TurnId) -> None:
 
 
 def record(connection: apsw.Connection, event: TimelineEvent) -> None:
-    """Record an ended call outside any turn or beside its answer."""
+    """Record an ended call outside any turn or in addition to its answer."""
     if was_turned_away(event.status, event.usage, event.cost):
         return
     usage, session, (sender, task) = event.usage or Usage(), event.session or "", whose(event.classification)

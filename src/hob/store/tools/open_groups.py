@@ -12,7 +12,7 @@ CLOSE_GROUPS = "DELETE FROM open_groups WHERE session = ?"
 
 
 class StoredOpenGroups(StorePart):
-    """Implements the tools' `OpenGroups`; cached, since each model request needs them."""
+    """Implements the tools' `OpenGroups`; cached, since every model request needs them."""
 
     def __init__(self, access: DatabaseAccess, connection: apsw.Connection) -> None:
         super().__init__(access)

@@ -1,4 +1,4 @@
-"""Turns that failed for a given reason, searched once when the reason is gone."""
+"""Turns that failed for a given reason, searched once the reason is gone."""
 
 import apsw
 

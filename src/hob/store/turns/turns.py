@@ -43,8 +43,8 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.turn = ? AND b.text IS NOT NULL"
 )
-# Progress of a turn `t`. A resumed turn repeats the request whose reply it never got; that step alone is no progress,
-# or a message that crashes Hob during the request would never be quarantined.
+# Progress of a turn `t`. A resumed turn repeats the request whose reply it never received; that step alone is not
+# progress, or a message that crashes Hob during the request would never be quarantined.
 _PROGRESS = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
@@ -95,7 +95,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What recovery found, oldest first. Suspects must run one at a time; `has_suspected`: see `retry_suspected`."""
+    """Result of the recovery, oldest first. Suspects must run one at a time; `has_suspected`: see `retry_suspected`."""
 
     quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
@@ -248,7 +248,7 @@ class TurnRows(StorePart):
 
     @transaction
     def park(self, connection: apsw.Connection, turn: TurnId, parked: Parked) -> None:
-        """Park the running turn; with `until` time alone wakes it."""
+        """Park the running turn; with `until`, only time wakes it."""
         at = self._now()
         move_turn(connection, turn, TurnState.PARKED, at)
         content_writer = ContentWriter(connection)
@@ -281,7 +281,7 @@ class TurnRows(StorePart):
         return tuple(TurnId(row[0]) for row in await self._rows(sql, values))
 
     async def unfinished_since(self, until: float) -> tuple[TurnId, ...]:
-        """Return turns started until then (Unix seconds) that neither run nor have ended, oldest first."""
+        """Return turns started until then (Unix seconds) that are neither running nor ended, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._rows(sql, (until,)))
 
@@ -336,7 +336,7 @@ class TurnRows(StorePart):
 
         A turn found running after an unclean end counts one more attempt, or its first if it made progress since the
         last such end; three attempts quarantine it, and `say(turn)` is sent to its senders. A clean end resets all
-        attempts, and an unclean one those of turns it did not find running.
+        attempts; an unclean one resets those of turns it did not find running.
         """
         at = self._now()
         cleared = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
@@ -391,10 +391,10 @@ class TurnRows(StorePart):
         return await self._readers.read(lambda c: failed_turns(c, reason))
 
     async def retry(self, id: str) -> TurnId | None:
-        """Retry a failed or quarantined turn, by its id, a message's or a chunk's.
+        """Retry a failed or quarantined turn, given its id, or that of a message or chunk.
 
         It becomes a new turn with the same messages and finished steps, so that no tool call is repeated. An
-        undeliverable chunk is sent again, and its turn returned. None: nothing to retry.
+        undeliverable chunk is sent again, and its turn is returned. Returns None if there is nothing to retry.
         """
         at = self._now()
         return await self._writer.write(lambda connection: _retry(connection, id, at))
