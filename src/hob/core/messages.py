@@ -91,15 +91,11 @@ class Inbound:
     """An incoming message before admission.
 
     `key` is the platform's message id, unique per channel and account; repeating it makes only one turn. `session` is
-    the
-    session the sender asked for by name, if any; otherwise the address decides. `hops` counts the self-made messages
-    since
-    the last one from a person. `group`: people other than the sender read the answer, so it may not contain anything
-    private
-    to the owner. `mentioned`: the platform says Hob is addressed, by a mention of its account or a reply to one of its
-    messages. `scopes` are those of the token it came with; None for no token, or the owner's own. `terms` are the
-    options of
-    a client program for the answer.
+    the session the sender asked for by name, if any; otherwise the address decides. `hops` counts the self-made
+    messages since the last one from a person. `group`: people other than the sender read the answer, so it may not
+    contain anything private to the owner. `mentioned`: the platform says Hob is addressed, by a mention of its account
+    or a reply to one of its messages. `scopes` are those of the token it came with; None for no token, or the owner's
+    own. `terms` are the options of a client program for the answer.
     """
 
     id: InboundId
@@ -160,10 +156,8 @@ class Outbound:
     """One chunk of a message to an address. `id` is the channel's idempotency key.
 
     `about` is the platform's id of the message that is answered, edited, deleted or reacted to. For a reaction `text`
-    is the
-    emoji; an empty one removes it. `poll` holds the options of a poll below the text. `spelled`: the text already lists
-    the
-    button choices, so nothing is lost without buttons.
+    is the emoji; an empty one removes it. `poll` holds the options of a poll below the text. `spelled`: the text
+    already lists the button choices, so nothing is lost without buttons.
     """
 
     id: OutboxId

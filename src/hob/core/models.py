@@ -120,9 +120,8 @@ class Continuation:
     """Opaque data that a provider wants back with a model's answer within a turn: signed or sealed reasoning.
 
     Only the named wire understands `data` (JSON); all others drop it. `prefix` identifies the preceding messages, since
-    some
-    providers accept the data only after exactly the same ones; `by` is who sealed it and alone can open it. Empty means
-    unknown.
+    some providers accept the data only after exactly the same ones; `by` is who sealed it and alone can open it. Empty
+    means unknown.
     """
 
     wire: str
@@ -181,14 +180,11 @@ class ModelRequest:
     """One model call. `system` is the stable prefix; `cache_key` tells a provider which calls share it.
 
     `model` is a reference (`provider/model` or an alias); if empty, the model configured for `task` is used. A
-    non-empty
-    `models` lists the references that may answer, best first, as chosen by `RoutesRequests`. `thinking` is None if no
-    level
-    was chosen. `patience` is the time in seconds for retries of the whole call: short if a person waits, long for
-    background
-    work. `placeholders` are the placeholders in the request with the values they stand for, which are restored in the
-    answer
-    and never sent. If `local_only`, nothing of the request, including images, may leave the owner's machines.
+    non-empty `models` lists the references that may answer, best first, as chosen by `RoutesRequests`. `thinking` is
+    None if no level was chosen. `patience` is the time in seconds for retries of the whole call: short if a person
+    waits, long for background work. `placeholders` are the placeholders in the request with the values they stand for,
+    which are restored in the answer and never sent. If `local_only`, nothing of the request, including images, may
+    leave the owner's machines.
     """
 
     model: str
@@ -246,8 +242,8 @@ class ExtraCall:
     """A finished, billable call other than the one that answers: it failed, or it described an image.
 
     `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are as far as known. The consumer records it.
-    If
-    `has_next`, another request follows, but not before the next event is requested: to stop spending, close the stream.
+    If `has_next`, another request follows, but not before the next event is requested: to stop spending, close the
+    stream.
     """
 
     ref: str
@@ -279,10 +275,8 @@ class ModelReply:
     """The whole answer; always the last event of a successful stream.
 
     `usage` is None if the provider does not report it. `attempts` counts the requests. `ref` is the reference of the
-    model
-    that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is the provider's
-    own
-    figure, if any. `sent` is the SHA-256 of the request body, if one was sent.
+    model that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is the
+    provider's own figure, if any. `sent` is the SHA-256 of the request body, if one was sent.
     """
 
     text: str

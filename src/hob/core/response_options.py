@@ -21,8 +21,7 @@ class ResponseOptions:
     """Options for one answer. `choice` is `auto`, `required`, or the name of the tool to call first.
 
     `form` is the JSON Schema of the answer; an empty one means any JSON object, None any text. The answer ends before
-    the
-    first of the `stop` words.
+    the first of the `stop` words.
     """
 
     tools: tuple[ClientTool, ...] = ()

@@ -64,10 +64,8 @@ class ToolSpec:
     """A tool as seen by the model, the guard and the driver.
 
     `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters, reduced for small
-    windows;
-    `roles` describe its arguments. Anything undeclared is assumed to be the worst case. `variants` are keyed by the
-    values
-    of the arguments in `varies_by` that are present, in order, separated by spaces.
+    windows; `roles` describe its arguments. Anything undeclared is assumed to be the worst case. `variants` are keyed
+    by the values of the arguments in `varies_by` that are present, in order, separated by spaces.
     """
 
     name: str
@@ -94,8 +92,7 @@ class ToolGroup(NamedTuple):
     """Tools that a session opens together, as data: the line that announces them, and their specs.
 
     The tools of a `shown` group are in every request, unannounced, in this order; small models get only the first few.
-    A
-    plug-in's tools are shown in sessions that open the group.
+    A plug-in's tools are shown in sessions that open the group.
     """
 
     name: str
@@ -118,8 +115,7 @@ class ToolResult:
     """The result of a call. `rest` is the blob with the whole output if `text` was cut.
 
     `remarks` are notes for the owner about what the call did, not for the model. `images` are shown to the model after
-    the
-    results of the round, with the label of the text.
+    the results of the round, with the label of the text.
     """
 
     call: CallId

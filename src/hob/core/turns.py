@@ -73,8 +73,7 @@ class Finish:
     """Everything that one transaction writes at the end of a turn: transcript, outbox, states, timeline.
 
     `steps` are the last ones, not yet journalled. The `n` of the entries is ignored: the store numbers them. `hidden`
-    entries
-    are kept, but later turns show only the last of them to the model.
+    entries are kept, but later turns show only the last of them to the model.
     """
 
     turn: TurnId

@@ -1,10 +1,9 @@
 """`dataclass`: frozen dataclasses that are created four times as fast.
 
 The standard library compiles six functions per frozen class, which takes a third of a millisecond; for the three
-hundred
-classes that one question needs, that was a third of the CPU time. Here only `__init__` is compiled, and all classes
-share the other functions, which also saves a kilobyte each. Everything else behaves the same: fields, `replace`,
-`asdict`, pattern matching, copies, errors; type checkers see the standard library's decorator.
+hundred classes that one question needs, that was a third of the CPU time. Here only `__init__` is compiled, and all
+classes share the other functions, which also saves a kilobyte each. Everything else behaves the same: fields,
+`replace`, `asdict`, pattern matching, copies, errors; type checkers see the standard library's decorator.
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
 """Third-party providers, found by the entry point group `hob.providers`.
 
-The name of the entry point is the provider id, its object a callable
-`open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model`. A plug-in is imported on first use
-of its model, and searched for only if Hob does not know the name.
+The name of the entry point is the provider id, its object a callable `open_model(settings: ProviderSettings, clock:
+Clock, blobs: Blobs | None) -> Model`. A plug-in is imported on first use of its model, and searched for only if Hob
+does not know the name.
 """
 
 import logging

@@ -90,9 +90,8 @@ class MemoryChannel:
 class SpoolChannel:
     """Implements `Channel` over a directory: each sent message is a file named by its idempotency key.
 
-    Like a platform with idempotency keys: sending a key twice leaves one file. `sends` counts the attempts in a log,
-    which
-    shows what a crash repeated. Receives nothing.
+    Like a platform with idempotency keys, it keeps one file if a key is sent twice. `sends` counts the attempts in a
+    log, which shows what a crash repeated. Receives nothing.
     """
 
     def __init__(self, directory: Path, name: str = "spool", *, repeats: Repeats = Repeats.SHOWN_ONCE) -> None:
@@ -120,5 +119,5 @@ class SpoolChannel:
         return Delivered(message.id)
 
     def shown(self) -> list[dict[str, str]]:
-        """Return what people on this platform see."""
+        """Return what users of this platform see."""
         return [json.loads(file.read_text("utf-8")) for file in sorted(self._directory.glob("*.json"))]

@@ -17,7 +17,7 @@ from hob.testing.promises import require
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message as people on the platform see it."""
+    """One message as users of the platform see it."""
 
     chat: str
     text: str
@@ -26,7 +26,7 @@ class ShownMessage:
     poll: tuple[str, ...] = ()
     reactions: tuple[str, ...] = ()
     answers: str = ""
-    """Platform id of the message that it answers."""
+    """Platform id of the message it replies to."""
 
 
 class Platform(Protocol):
@@ -36,7 +36,7 @@ class Platform(Protocol):
     def channel(self) -> Channel: ...
 
     def shown(self) -> Sequence[ShownMessage]:
-        """Return everything people see now, in order: with edits, without deleted messages."""
+        """Return everything users see now, in order: with edits, without deleted messages."""
 
     def break_down(self, fault: SendFailed) -> None:
         """Make the next send fail with this fault."""

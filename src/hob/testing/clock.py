@@ -1,4 +1,4 @@
-"""A clock that tests move by hand, or that advances by itself when everything waits."""
+"""A clock that tests move by hand, or that advances on its own when everything waits."""
 
 import asyncio
 import heapq
@@ -66,7 +66,7 @@ class ManualClock:
             future.set_result(None)
 
     def _schedule_jump(self, loop: asyncio.AbstractEventLoop, quiet: int) -> None:
-        # Real I/O (SQLite's threads, loopback sockets) needs real time, so idle means: several passes in which no
+        # Real I/O (SQLite's threads, loopback sockets) needs real time, so idle means several passes in which no
         # sleeper woke.
         if self._jumper is not None and not self._jumper.cancelled():
             self._jumper.cancel()

@@ -52,10 +52,8 @@ class ScriptedModel:
     `remarks` precede every answer.
 
     An item of the script is a text, a whole reply, an error to raise, `Silence`, `Cut`, or a function of the request.
-    When
-    the script is used up, `otherwise` answers (by default it echoes the last user message). Background requests are
-    kept in
-    `background_requests` and answered from `background`, then with nothing to remember.
+    When the script is used up, `otherwise` answers (by default it echoes the last user message). Background requests
+    are kept in `background_requests` and answered from `background`, afterwards with nothing to remember.
     """
 
     def __init__(self, *script: Line, otherwise: Line | None = None) -> None:

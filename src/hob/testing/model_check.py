@@ -21,7 +21,7 @@ Make = Callable[[tuple[Behaviour, ...]], AbstractAsyncContextManager[Model]]
 """Opens a model that behaves like this for successive requests."""
 
 _SECONDS: Final = 30.0
-_TO_BE_HEARD: Final = 0.5  # seconds in which even a busy machine has received the request
+_TO_BE_HEARD: Final = 0.5  # seconds after which even a busy machine has received the request
 _REQUEST: Final = ModelRequest("check", "You are being checked.", (UserMessage("Hi."),), patience=0.0)
 _TEXT: Final = ModelReply('Grüß Gott, "Welt"\n\n- 你好 😀\n')
 _CALLS: Final = ModelReply(

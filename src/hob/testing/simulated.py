@@ -1,7 +1,7 @@
 """Simulated services as tools with the usual names: mail, calendar, web, cron, skills, messages, settings.
 
 Their names, arguments and effects equal those of Hob's own tools, so that a guard can be tested with them. Everything
-sent, posted, planned or set through them is recorded in `SimulatedWorld.done` and reaches nobody.
+sent, posted, planned or set through them is recorded in `SimulatedWorld.done` and reaches no one.
 """
 
 import json
@@ -67,11 +67,10 @@ class Done:
 
 @dataclass(slots=True)
 class SimulatedWorld:
-    """Simulated outside world; `done` lists the actions in order.
+    """The simulated outside world; `done` lists the actions in order.
 
     `mails`, `pages` (by URL), `found` (search results by query), `events` and `chats` (messages by chat) can be read;
-    an
-    answer that begins with `ERROR ` is the tool's error.
+    an answer that begins with `ERROR ` is the tool's error.
     """
 
     mails: dict[str, Mail] = field(default_factory=dict)

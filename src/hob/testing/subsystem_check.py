@@ -1,4 +1,4 @@
-"""The promises of a feature, as a function that a plug-in's `Subsystem` is run through."""
+"""The promises of a feature, as a function that checks a plug-in's `Subsystem`."""
 
 import tempfile
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from hob.testing.promises import require
 
 
 async def check_subsystem(subsystem: Subsystem, settings: Mapping[str, str] | None = None) -> None:
-    """Run through the promises, over a whole Hob in a folder that is removed. `settings` are texts by dotted key.
+    """Check the promises with a whole Hob in a temporary folder. `settings` are texts by dotted key.
 
-    Raises AssertionError, naming the promise that was broken; what the feature itself raises comes as it is.
+    Raises AssertionError naming the broken promise; errors of the feature itself are raised unchanged.
     """
     name = subsystem.name
     require(
@@ -37,7 +37,7 @@ async def check_subsystem(subsystem: Subsystem, settings: Mapping[str, str] | No
         )
     feature = replace(subsystem, one_shot=True)
     with tempfile.TemporaryDirectory(prefix="hob") as folder:
-        for _ in range(2):  # what the first time leaves behind does not hinder the second
+        for _ in range(2):  # what the first run leaves behind must not hinder the second
             await _check_open(feature, Path(folder), settings or {})
 
 

@@ -2,8 +2,7 @@
 
 Anything that can write into the workspace (a tool, another program, a `git pull`) can write instructions for Hob. So a
 file is followed only while its SHA-256 equals the last accepted one. Accepted contents are kept, so that a change can
-be
-shown and reverted.
+be shown and reverted.
 """
 
 import json

@@ -76,8 +76,8 @@ class CommandOperations(Protocol):
         """Restore the files a turn changed, or preview that as `diff`.
 
         If no turn is named, it is the newest one that changed any. The same `by` gets the same outcome: `turn`,
-        `words`,
-        `restored`, `kept` (path, reason), `running`, and `back`, the name that undoes the restore. Raises NotFound.
+        `words`, `restored`, `kept` (path, reason), `running`, and `back`, the name that undoes the restore. Raises
+        NotFound.
         """
 
 

@@ -1,9 +1,8 @@
 """Splitting long texts into messages that fit a channel.
 
 Preferred places to cut, best first: after a paragraph, a line, a sentence, a word; otherwise between two characters,
-but
-never inside one that consists of several code points (accents, joined emoji, flags). Without code fences, the joined
-chunks equal the text. A fence that is open at a cut is closed there and reopened in the next chunk.
+but never inside one that consists of several code points (accents, joined emoji, flags). Without code fences, the
+joined chunks equal the text. A fence that is open at a cut is closed there and reopened in the next chunk.
 """
 
 from hob.core.values import dataclass

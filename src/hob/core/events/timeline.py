@@ -35,10 +35,9 @@ class TimelineEvent:
 
     `at` is when it began (Unix seconds, UTC), `seconds` its duration by the monotonic clock, `cost` is in micro-dollars
     (None if unknown or free). `name` is the tool, model, channel or command; `status` is `ok` or a machine-readable
-    reason.
-    `classification` is how an inbound was classified, the new state of a turn, the new value of a session's setting, or
-    the
-    sender class and task that a model call is charged to. `erased` is when the text was erased (Unix seconds).
+    reason. `classification` is how an inbound was classified, the new state of a turn, the new value of a session's
+    setting, or the sender class and task that a model call is charged to. `erased` is when the text was erased (Unix
+    seconds).
     """
 
     id: EventId

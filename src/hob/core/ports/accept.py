@@ -12,8 +12,7 @@ class Accepted:
     """Receipt for a durable message. `id` and `trace` are those of the first message with this key.
 
     `answer` is set if the message was a fast command, which has been answered already. `queued`: the message was just
-    added
-    to its session's queue and has not been processed yet.
+    added to its session's queue and has not been processed yet.
     """
 
     id: InboundId

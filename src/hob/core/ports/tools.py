@@ -16,8 +16,7 @@ class CallContext:
 
     `maximum` is the number of result characters shown to the model; a tool that pages its output need not be cut.
     `resumed`: the call was started before Hob stopped, and its result is unknown. `is_shutting_down` tells a cancelled
-    call
-    whether it will be resumed; if not, nothing waits for it any more.
+    call whether it will be resumed; if not, nothing waits for it any more.
     """
 
     turn: Turn

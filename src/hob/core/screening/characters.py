@@ -66,8 +66,7 @@ def neutralise(text: str) -> Neutralised:
     """Remove characters that control terminals, reverse the text's direction or hide content.
 
     Joiners and direction marks needed by languages and emoji stay; soft hyphens and zero-width spaces do not. A lone
-    carriage
-    return becomes a newline.
+    carriage return becomes a newline.
     """
     if _ANY.search(text) is None:
         return Neutralised(text)

@@ -2,10 +2,9 @@
 
 Python's `re` backtracks, so a pattern such as `(a+)+b` may run for years. Here a pattern is accepted only if the number
 of steps at one position of a text has a bound that does not depend on the text. With k choices before it, each item of
-a
-sequence is tried at most k times; an item repeated m to n times leaves at least n - m + 1 choices. So every repetition
-needs an upper bound, except one of a single character at the very end, since nothing after it can fail. Possessive
-repetitions (`{0,9}+`), atomic groups and lookarounds leave one choice.
+a sequence is tried at most k times; an item repeated m to n times leaves at least n - m + 1 choices. So every
+repetition needs an upper bound, except one of a single character at the very end, since nothing after it can fail.
+Possessive repetitions (`{0,9}+`), atomic groups and lookarounds leave one choice.
 """
 
 import re

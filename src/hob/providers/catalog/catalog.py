@@ -37,8 +37,7 @@ class Provider:
     """A provider. `keys` and `urls` are environment variables; the first one that is set counts.
 
     `model` is the default model; if empty, the server's first one. `keyless` servers need no key; `local` says whether
-    data
-    stays on the owner's machines, None to decide by the address.
+    data stays on the owner's machines, None to decide by the address.
     """
 
     id: str

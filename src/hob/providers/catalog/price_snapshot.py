@@ -1,8 +1,8 @@
 """Write the prices of `genai-prices` to one small file: `python -m hob.providers.catalog.price_snapshot FILE STAMP`.
 
 The only module that imports `genai_prices` (https://github.com/pydantic/genai-prices): the import costs half a second
-of
-CPU and a hundred megabytes, so it runs in a separate process. `hob.providers.catalog.price_table` describes the format.
+of CPU and a hundred megabytes, so it runs in a separate process. `hob.providers.catalog.price_table` describes the
+format.
 """
 
 import json

@@ -60,9 +60,8 @@ class CliModel:
     """Implements `Model` with a CLI (`claude-cli`, `codex-cli`, `gemini-cli`, `copilot-cli`).
 
     `environ` is searched for its program and variables; `folder` belongs to it alone. If the CLI keeps conversations,
-    only
-    new messages are sent; `cache_key` of the request identifies ours. The CLI's own retries may take `request.patience`
-    seconds in total.
+    only new messages are sent; `cache_key` of the request identifies ours. The CLI's own retries may take
+    `request.patience` seconds in total.
     """
 
     def __init__(

@@ -39,10 +39,8 @@ class CliFacts:
 
     `lost` matches its message about an unknown conversation. `workplace` are files in its working directory.
     `running_total` says that its usage covers the whole conversation, not the run; `report` is the file in the run's
-    folder
-    with the usage (if empty, the last line has it). `exits_with_status` says that the exit code of a failure is the
-    server's
-    HTTP status modulo 256.
+    folder with the usage (if empty, the last line has it). `exits_with_status` says that the exit code of a failure is
+    the server's HTTP status modulo 256.
     """
 
     name: str

@@ -75,8 +75,7 @@ class PartialAnswer:
     """The answer so far.
 
     `taken` are call ids already used in the conversation: an id must be unique, so missing, repeated and reused ids
-    (some
-    servers always count from zero) are replaced by new ones made from `salt`.
+    (some servers always count from zero) are replaced by new ones made from `salt`.
 
     Methods that add content raise ModelError if it exceeds what an answer can be.
     """

@@ -39,8 +39,7 @@ class Decoder(ABC):
 
     A wire implements `_take_object` (a JSON object of the stream), `_take_whole` (a whole JSON answer) and calls
     `_complete` at the end. `_take_text` is a fast path for text. `_ended` says whether the answer counts as complete if
-    the
-    stream stops without saying so.
+    the stream stops without saying so.
     """
 
     lines_of_json = False

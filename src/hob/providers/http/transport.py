@@ -27,8 +27,7 @@ class HttpModel:
     """Implements `Model`. Makes one request per call of `stream`, without retries.
 
     `request.model` is the server's name for the model. `identity` identifies this server and key: reasoning sealed by
-    another
-    one is not sent. Opens nothing before the first request.
+    another one is not sent. Opens nothing before the first request.
     """
 
     def __init__(

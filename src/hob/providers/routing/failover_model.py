@@ -75,8 +75,7 @@ class Failover:
 
     This is the only place with retries, and there are none once part of an answer was yielded. `routes_of` returns a
     reference's routes (one per key), `open_route` the model behind a route; both may raise ModelError, which counts as
-    that
-    model's failure. A route that sends nothing for `silence` seconds is abandoned while other models are untried.
+    that model's failure. A route that sends nothing for `silence` seconds is abandoned while other models are untried.
     """
 
     def __init__(

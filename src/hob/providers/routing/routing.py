@@ -109,8 +109,7 @@ class ModelRouter:
         """Return what is wrong with the name, for people; None if it is usable. `way` is the command to use.
 
         A bare name that the server does not list is probably a typo. A server without a list, or a slow one, is not
-        asked
-        twice.
+        asked twice.
         """
         try:
             ref = self.choice.resolve(name)

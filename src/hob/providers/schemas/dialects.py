@@ -132,8 +132,7 @@ def normalise(spec: ToolSpec, dialect: SchemaDialect) -> Mapping[str, Any]:
     """Return the tool's schema in this dialect. Never raises; the same schema gives the same bytes.
 
     If the dialect cannot express something, the result allows more, and the tool has the last word. Empty for a tool
-    without
-    parameters if the dialect wants no schema then (Gemini). The caller must not change the result.
+    without parameters if the dialect wants no schema then (Gemini). The caller must not change the result.
     """
     return _normalised(_IdentityKey(spec.schema), dialect)
 

@@ -2,8 +2,7 @@
 
 A block begins with one of `OPENERS`, or is the whole answer. `judge` says whether the text so far is a block of calls,
 plain text, or undecided. A decision about a beginning holds for every longer text, so it does not matter how a stream
-was
-split.
+was split.
 
 Formats: Hermes and Qwen `<tool_call>` (https://huggingface.co/NousResearch/Hermes-3-Llama-3.1-8B), Qwen-Coder
 `<function=…>`, GLM `<arg_key>`, Mistral `[TOOL_CALLS]` (https://docs.mistral.ai/capabilities/function_calling), Llama 3

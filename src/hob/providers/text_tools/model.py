@@ -130,9 +130,8 @@ class TextTools:
     """Implements `Model` with a text-only model: tools are in the system text, calls in the answer.
 
     Only the answer is searched for calls, and only available tools are called. Text before a call is yielded
-    immediately;
-    after its calls the answer is over, and the underlying request is closed if the model continues (the usage is then
-    unknown).
+    immediately; after its calls the answer is over, and the underlying request is closed if the model continues (the
+    usage is then unknown).
     """
 
     def __init__(self, model: Model) -> None:

@@ -70,7 +70,7 @@ _VERSIONS = (
 
 
 TOLD, TELLING = "told", "telling"
-"""The last item the owner was told about, and the first item of the news told in the newest turn."""
+"""Positions of news: the last item the owner was told about, and the item after which the newest turn's news begin."""
 _SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
 _TEXT = "SELECT c.id, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE i.id = ?"
 _NEWS = (

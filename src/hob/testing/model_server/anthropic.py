@@ -291,7 +291,7 @@ def _check_thinking(request: Mapping[str, Any]) -> None:
 
 
 def _check_loop(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Check that a turn whose calls are being answered begins with its reasoning."""
+    """Check that a turn with answered calls begins with its reasoning."""
     turns = merge_roles(messages)
     if len(turns) < 2 or turns[-1][0] != "user":
         return

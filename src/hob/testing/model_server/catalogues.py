@@ -59,7 +59,7 @@ def _openai(name: str) -> Mapping[str, Any]:
 
 
 def _anthropic_page(models: Sequence[str]) -> Mapping[str, Any]:
-    """https://platform.claude.com/docs/en/api/models-list"""
+    """Return the listing: https://platform.claude.com/docs/en/api/models-list"""
     ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
     return {"data": [_anthropic(name) for name in models], "has_more": False, **ends}
 
@@ -77,7 +77,7 @@ def _anthropic(name: str) -> Mapping[str, Any]:
 
 
 def _gemini(name: str) -> Mapping[str, Any]:
-    """https://ai.google.dev/api/models"""
+    """Return a listed model: https://ai.google.dev/api/models"""
     return {
         "name": f"models/{name}",
         "version": "001",
@@ -95,7 +95,7 @@ def _gemini(name: str) -> Mapping[str, Any]:
 
 
 def _ollama(name: str) -> Mapping[str, Any]:
-    """https://docs.ollama.com/api/tags"""
+    """Return a listed model: https://docs.ollama.com/api/tags"""
     tagged = name if ":" in name else f"{name}:latest"
     return {
         "name": tagged,
@@ -108,7 +108,7 @@ def _ollama(name: str) -> Mapping[str, Any]:
 
 
 def show_ollama(name: str, capabilities: Sequence[str]) -> Mapping[str, Any]:
-    """https://docs.ollama.com/api-reference/show-model-details"""
+    """Return the details of a model: https://docs.ollama.com/api-reference/show-model-details"""
     return {
         "license": "none",
         "modelfile": f"FROM {name}",

@@ -358,7 +358,7 @@ class _Candidate(WireWriter):
         return self._reply.reasoning if self._answer.prompt.shows else ""
 
     def _parts_of_calls(self) -> Iterator[Mapping[str, Any]]:
-        """Yield parts with calls. Arguments must be an object; without one, the real server gives up the answer.
+        """Yield parts with calls. Arguments must be an object; otherwise the real server gives up on the answer.
 
         The first call of a step carries the signature for all of them.
         """

@@ -81,7 +81,7 @@ class HttpRequest:
 
 
 class End(Enum):
-    """How a connection ends, or does not."""
+    """How a connection ends, or that it stays open."""
 
     DROP = "drop"
     HANG = "hang"

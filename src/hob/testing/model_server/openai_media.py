@@ -234,7 +234,7 @@ def image(request: Mapping[str, Any]) -> object:
 
 
 def _png(colour: bytes, side: int = 16) -> bytes:
-    """https://www.w3.org/TR/png-3/"""
+    """Return a PNG: https://www.w3.org/TR/png-3/"""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -23,10 +23,8 @@ class Prompt:
     """A request that its wire has checked.
 
     `segments` are the parts compared by a prompt cache, in the vendor's order; `marks` are the indexes of segments
-    after
-    which the request sets a cache mark, None if the vendor caches automatically. `thinks`: the model was asked to
-    think;
-    `shows`: and to show its reasoning. `framing` is the encoding of a streamed answer.
+    after which the request sets a cache mark, None if the vendor caches automatically. `thinks`: the model was asked to
+    think; `shows`: and to show its reasoning. `framing` is the encoding of a streamed answer.
     """
 
     model: str

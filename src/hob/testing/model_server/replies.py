@@ -82,10 +82,8 @@ ODDITIES = frozenset(
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One answer. `calls` are `(name, JSON arguments)`; `delay` (seconds) precedes the first byte, `pause` separates
-    events.
-    `retry_after` (seconds) overrides that of a rate-limiting fault. `reasoning` is the model's reasoning; as with the
-    real
-    vendor, the request decides whether it is shown. `truncated`: it ended at the token limit.
+    events. `retry_after` (seconds) overrides that of a rate-limiting fault. `reasoning` is the model's reasoning; as
+    with the real vendor, the request decides whether it is shown. `truncated`: it ended at the token limit.
     """
 
     text: str = ""

@@ -141,7 +141,7 @@ _FAULT = re.compile(rf"FAULT (?P<name>{'|'.join(Fault)})(?: (?P<times>[0-9]{{1,6
 
 @dataclass(slots=True)
 class Convention:
-    """Answers by convention, and counts how often each fault was shown."""
+    """Answers by convention; counts how often each fault was shown."""
 
     _failed: Counter[str] = field(default_factory=Counter)
 
@@ -194,12 +194,10 @@ class ModelServer:
     """Serves all wires on one port between `__aenter__` and `__aexit__`.
 
     Each chat request takes one reply of `script`; then `by_key` answers (by API key; its faults apply to all other
-    endpoints
-    too), then `otherwise` (a reply or a function of the request's JSON, including `model`), then the convention of this
-    package. With `key`, every other key is refused; requests longer than `most_bytes` overflow the context. Prefixes of
-    prompts are cached from `cache_from` tokens; `capabilities` are Ollama's names for model features. `requests` holds
-    the
-    last `keep` requests.
+    endpoints too), then `otherwise` (a reply or a function of the request's JSON, including `model`), then the
+    convention of this package. With `key`, every other key is refused; requests longer than `most_bytes` overflow the
+    context. Prefixes of prompts are cached from `cache_from` tokens; `capabilities` are Ollama's names for model
+    features. `requests` holds the last `keep` requests.
     """
 
     def __init__(

@@ -83,8 +83,7 @@ def encode_request(
     """Return the request body. It is deterministic, and content that changes from turn to turn comes last.
 
     Ollama silently cuts a conversation that exceeds its context, and its default context is short. So `num_ctx` is
-    always
-    set to what this request needs, rounded up.
+    always set to what this request needs, rounded up.
     """
     messages = [{"role": "system", "content": request.system}] if request.system else []
     messages += _encode_messages(request.messages, images or {})
