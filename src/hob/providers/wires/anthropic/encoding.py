@@ -171,10 +171,11 @@ def _parse_layout(data: str) -> list[Block | int | None]:
     ]
 
 
-# How to set the thinking level of each model, and its output limit, as data by name.  Older models take a budget of
-# tokens, newer ones decide themselves (`adaptive`) and take an effort; some think unless told otherwise, some always
-# do. Sources: https://platform.claude.com/docs/en/build-with-claude/thinking, .../build-with-claude/effort,
-# .../about-claude/models/overview and the migration guides of the models.
+# Thinking options and output limits of models, as data by name.
+#
+# Older models take a budget of tokens, newer ones decide themselves (`adaptive`) and take an effort; some think unless
+# told otherwise, some always do. Sources: https://platform.claude.com/docs/en/build-with-claude/thinking,
+# .../build-with-claude/effort, .../about-claude/models/overview and the migration guides of the models.
 
 _MIN_BUDGET = 1_024
 

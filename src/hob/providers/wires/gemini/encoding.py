@@ -28,9 +28,10 @@ from hob.providers.http.past_calls import parse_arguments
 from hob.providers.media.image_descriptions import detect_image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
-# How to set the thinking level of each model, as data by name.  Gemini 2.5 takes a budget of tokens, later ones a
-# level. Thinking tokens count towards the output limit. Sources: https://ai.google.dev/gemini-api/docs/thinking and the
-# servers' errors for unknown levels.
+# Thinking options of models, as data by name.
+#
+# Gemini 2.5 takes a budget of tokens, later ones a level. Thinking tokens count towards the output limit. Sources:
+# https://ai.google.dev/gemini-api/docs/thinking and the servers' errors for unknown levels.
 
 _MAX_BUDGET = 24_576
 _MAX_TOKENS = 65_536

@@ -18,9 +18,10 @@ from hob.providers.http.past_calls import format_result, normalize_arguments
 from hob.providers.media.image_descriptions import detect_image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
-# How to set the thinking level of each model, as data by name.  Sources:
-# https://developers.openai.com/api/docs/guides/reasoning and the pages of the models. Models without reasoning refuse
-# the option; the others support some of the levels.
+# Thinking options of models, as data by name.
+#
+# Sources: https://developers.openai.com/api/docs/guides/reasoning and the pages of the models. Models without reasoning
+# refuse the option; the others support some of the levels.
 
 _LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _WORDS: Mapping[Thinking, str] = {level: level.value for level in Thinking} | {Thinking.OFF: "none"}
