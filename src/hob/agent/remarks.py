@@ -1,4 +1,4 @@
-"""Remarks beside a reply: another model answered, something was left out, a command could be saved.
+"""Remarks that accompany a reply: another model answered, something was left out, a command could be saved.
 
 A remark is published at once, journalled with its step, and delivered once with the turn's outcome. It is never a
 transcript entry, so no model reads it as its own words.

@@ -1,4 +1,4 @@
-"""Which session a message belongs to, and when a session is reset.
+"""Assignment of messages to sessions, and automatic resets of sessions.
 
 Keys: `local:main` and `api:main` for clients that name no session, `local:NAME` and `api:NAME` for those that do,
 `telegram:CHAT` for a chat with one person, `telegram:group:CHAT` for a group, followed by `:THREAD` for a platform's
@@ -38,7 +38,7 @@ def named_key(channel: str, name: str) -> SessionKey:
 
 
 def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) -> SessionKey:
-    """Return the named thread beside a message's conversation; threads of a group stay within the group.
+    """Return the named thread of a message's conversation; threads of a group stay within the group.
 
     Without a usable name it is the conversation itself. `base` is that conversation if it differs from the address's
     own.

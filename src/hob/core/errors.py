@@ -21,7 +21,7 @@ class NotConfigured(HobError):
 
 
 class NotReady(NotConfigured):
-    """What a setting names cannot be had now; it may be there later."""
+    """Something that a setting names is not available now; it may be later."""
 
 
 class HomeInUse(HobError):
@@ -171,7 +171,7 @@ class ToolRefused(HobError):
 
 
 class OutcomeUnknown(ToolFailed):
-    """Whether a call that was broken off took effect cannot be told; it is not made again."""
+    """An interrupted call may or may not have taken effect; it is not repeated."""
 
 
 # The user must act.
@@ -181,7 +181,7 @@ class UserInputNeeded(HobError):
     """A tool's result will be the user's answer; the message is the question."""
 
     def __init__(self, detail: str = "", *, again: bool = False) -> None:
-        """With `again`, the call is made again, and the answer is among the messages that joined its turn."""
+        """With `again`, the call is repeated, and the answer is among the messages that joined its turn."""
         super().__init__(detail)
         self.again = again
 
@@ -200,7 +200,7 @@ class ResultPending(HobError):
 
 
 class SendFailed(HobError):
-    """The channel did not take the message; it will be tried again."""
+    """The channel did not accept the message; it will be sent again."""
 
     def __init__(self, detail: str = "", *, permanent: bool = False, retry_after: float | None = None) -> None:
         super().__init__(detail)

@@ -231,7 +231,10 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The last step: the text for the user, and whether it is an answer or an error. An empty text has a reason."""
+    """The last step: the text for the user, and whether it is an answer or an error.
+
+    `reason` is the code of a failure or defect of the answer, or says why the turn is silent.
+    """
 
     text: str
     kind: OutboundKind

@@ -32,7 +32,7 @@ ALL_EFFECTS = frozenset(Effect)
 
 
 class Tier(IntEnum):
-    """Coarse rule by sender class: 0 reads, 1 writes, 2 is high risk. Undeclared is 2."""
+    """Coarse risk of a tool, limited by sender class: 0 reads, 1 writes, 2 is high risk. Undeclared is 2."""
 
     READ = 0
     WRITE = 1

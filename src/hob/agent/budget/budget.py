@@ -167,7 +167,7 @@ class Budget:
         return held.worst if error.fault in BILLABLE_FAULTS else None
 
     def cost_of_extra(self, held: Reservation, call: ExtraCall) -> int | None:
-        """Return the cost of a call beside the answer; its worst case if unknown."""
+        """Return the cost of a call made in addition to the answer; its worst case if unknown."""
         cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
         return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
 

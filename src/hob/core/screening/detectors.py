@@ -62,7 +62,7 @@ _NUMBERS = frozenset(
 def find_sensitive(text: str, kinds: Collection[str]) -> tuple[SensitiveFinding, ...]:
     """Return the findings of these kinds in order. Overlapping ones are merged into one of the most sensitive kind.
 
-    This includes findings that become visible only after another one beside them is removed.
+    This includes findings that become visible only after an adjacent one is removed.
     """
     found = merge(_find_once(text, kinds))
     for _ in range(_MAX_PASSES):

@@ -1,4 +1,4 @@
-"""Remarks beside an answer."""
+"""Remarks that accompany an answer."""
 
 from hob.core.values import dataclass
 

@@ -36,7 +36,7 @@ from genai_prices.types import (
 from hob.providers.catalog.price_table import FORMAT
 
 _INPUT_ONLY = re.compile(r"embed|rerank|^(?:@cf/baai/|baai/)?(?:bge|gte)-|^voyage-", re.IGNORECASE)
-"""Models without billable output; for all others, a price for input alone is no price."""
+"""Models without billable output; for all others, a price for input alone does not count."""
 
 Row = tuple[int, int, int, int, int | None]
 """Prices of input, output, cache reads, cache writes and one-hour cache writes; micro-dollars per million tokens."""

@@ -261,7 +261,7 @@ def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
 
 
 def find_listed(table: PriceTable, ref: ModelRef, connected: ConnectedProvider) -> PricedModel | None:
-    """Find the model in the list by its exact name, else by its name without the date."""
+    """Find the model in the list by its exact name, otherwise by its name without the date."""
     id = _list_name(table, connected)
     if id is None:
         return None

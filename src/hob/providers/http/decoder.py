@@ -7,7 +7,7 @@ The events do not depend on where the bytes were split, except that adjacent pie
 one event.
 
 An answer is complete when the end defined by its wire was seen. Anything shorter was cut, however cleanly the
-connection was closed: half an answer must never pass for an answer.
+connection was closed: a partial answer must never be mistaken for a whole one.
 
 Formats: https://html.spec.whatwg.org/multipage/server-sent-events.html, https://github.com/ndjson/ndjson-spec
 """

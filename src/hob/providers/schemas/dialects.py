@@ -1,7 +1,6 @@
 """Tool schemas in the dialect of each provider.
 
-- OpenAI, in both of its APIs (https://platform.openai.com/docs/guides/function-calling; where strict is the default,
-the
+- OpenAI, in both of its APIs (https://platform.openai.com/docs/guides/function-calling; if strict is the default, the
   wire sends `strict: false`), DeepSeek, Groq, Mistral and xAI: an object with properties, no composition at the top,
   every array with its items.
 - Anthropic (https://docs.claude.com/en/docs/agents-and-tools/tool-use/overview): an object, no composition at the top,
@@ -280,7 +279,7 @@ def _for_gemini(raw: Schema) -> Schema:
 
 
 def _gemini_choice(rest: Schema, branches: list[Schema]) -> Schema:
-    """A choice stands alone, so the keywords beside it are moved into its branches."""
+    """Return the schema of a choice. Nothing may be beside `anyOf`, so all other keywords are moved into the branches."""
     real = [branch for branch in branches if _get_types(branch) != ["null"]]
     if not real:
         return _gemini_single(rest, "string", True)

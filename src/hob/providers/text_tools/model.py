@@ -80,7 +80,7 @@ def _call(call: ToolCall, names: ToolNames) -> str:
 
 
 def _result(message: ToolMessage, name: str) -> str:
-    # a tool's output must not pass for the end of its own result
+    # a tool's output must not be mistaken for the end of its own result
     text = message.text.replace("<tool_result", "(tool_result").replace("</tool_result", "(/tool_result")
     return f"<tool_result name={to_json(name)}>\n{format_result(replace(message, text=text))}\n</tool_result>"
 

@@ -164,7 +164,7 @@ def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
 def verify_audit(home: Path, noted: str | None = None) -> Checked:
     """Verify this home's log independently of a running Hob. Raises NotFound, StoreError, InvalidRequest.
 
-    `noted` is a head stored elsewhere; it replaces the one beside the database.
+    `noted` is a head stored elsewhere; it replaces the one next to the database.
     """
     if noted is None:
         kept = read_head(home / HEAD_FILE)

@@ -45,7 +45,7 @@ class ForeignFile:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignFile]:
-    """Open this file for the duration of the block. Nothing is written beside it.
+    """Open this file for the duration of the block. No file is written next to it.
 
     If its program left a write-ahead log, both files are copied first. Raises InvalidRequest and OSError.
     """

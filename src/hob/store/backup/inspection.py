@@ -115,13 +115,13 @@ def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
 
 @contextmanager
 def _readable(file: Path, *, owned: bool) -> Iterator[str]:
-    """Return the URI with which SQLite writes nothing beside the file."""
+    """Return the URI with which SQLite writes no other file next to this one."""
     log = file.with_name(f"{file.name}-wal")
     if owned:
         yield _uri(file, "mode=ro")
     elif not log.exists() or log.stat().st_size == 0:
         yield _uri(file, "immutable=1")
-    else:  # after a crash the newest commits are in the log, which is read through an index beside it
+    else:  # after a crash the newest commits are in the log, which is read through an index next to it
         with tempfile.TemporaryDirectory(prefix="hob") as folder:
             copy = Path(folder) / file.name
             shutil.copyfile(file, copy)

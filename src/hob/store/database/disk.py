@@ -56,5 +56,5 @@ def make_private(path: Path) -> None:
 
 
 def free_bytes(path: Path) -> int:
-    """Return the bytes available beside this path."""
+    """Return the free bytes on the disk of this path."""
     return shutil.disk_usage(path).free

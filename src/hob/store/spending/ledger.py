@@ -92,7 +92,7 @@ class StoredLedger(StorePart):
 
     @transaction
     def record(self, connection: apsw.Connection, event: TimelineEvent) -> None:
-        """Record a model call outside any turn or beside its answer, and its event."""
+        """Record a model call outside any turn or in addition to its answer, with its event."""
         record(connection, event)
         write_events(connection, ContentWriter(connection), (event,))
 
