@@ -18,7 +18,7 @@ from hob.core.ports.turns import Commands, Turns
 from hob.core.values import dataclass
 
 LAST_SENDS_SECONDS = 5.0
-"""How long a shutdown waits for sends in progress."""
+"""Seconds for which a shutdown waits for sends in progress."""
 
 
 @dataclass(frozen=True, slots=True)

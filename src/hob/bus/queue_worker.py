@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkerResources:
-    """What queue workers share: who runs turns and commands, the task group, and the semaphore of running turns."""
+    """Resources shared by queue workers: turns, commands, the task group, and the semaphore of running turns."""
 
     turns: Turns
     commands: Commands

@@ -36,7 +36,7 @@ class SessionQueue:
         self.changed = asyncio.Event()
         """Set with every hint."""
         self.quiet_from: float | None = None
-        """When the oldest text that no turn has taken yet arrived."""
+        """Arrival time of the oldest text that no turn has taken yet."""
         self.quiet_until = 0.0
         self.origins: set[Address] = set()
         """Addresses of the messages that need an answer."""

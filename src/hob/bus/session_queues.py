@@ -24,7 +24,7 @@ from hob.store.turns.turns import TurnRow
 log = logging.getLogger(__name__)
 
 SUSPEND_SECONDS = 5.0
-"""How long suspended turns may take to clean up."""
+"""Seconds that suspended turns have to clean up."""
 
 
 class SessionQueues:

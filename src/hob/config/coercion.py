@@ -232,7 +232,7 @@ class Coercion:
 
 
 class _Unknown(ValueError):
-    """Not one of the choices."""
+    """The value is not one of the choices."""
 
     def __init__(self, value: object, choices: Iterable[object]) -> None:
         self.choices = [str(choice) for choice in choices]

@@ -23,7 +23,7 @@ MAX_BYTES = 65_536
 
 
 class SecretSources(NamedTuple):
-    """Where references are resolved: the environment, and the folder that relative paths start from."""
+    """Sources of referenced secrets: the environment, and the folder that relative paths start from."""
 
     environ: Mapping[str, str]
     base: Path

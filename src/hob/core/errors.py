@@ -181,7 +181,7 @@ class UserInputNeeded(HobError):
     """A tool's result will be the user's answer; the message is the question."""
 
     def __init__(self, detail: str = "", *, again: bool = False) -> None:
-        """With `again`, the call is repeated, and the answer is among the messages that joined its turn."""
+        """`again` means that the call is repeated; the answer is then among the messages that joined its turn."""
         super().__init__(detail)
         self.again = again
 

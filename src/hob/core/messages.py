@@ -40,7 +40,7 @@ class MediaType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to send an answer: channel, account on it, chat, and thread within the chat."""
+    """Destination of an answer: channel, account on it, chat, and thread within the chat."""
 
     channel: str
     chat: str

@@ -11,8 +11,7 @@ def iter_names(*references: str) -> Iterator[str]:
     """Yield all names of the model with these references, the most specific first.
 
     First the whole reference, then without the provider, then only the part after the last slash, and each of these
-    without
-    the date at its end: `openrouter/openai/gpt-5-2025-08-07`, `openai/gpt-5-2025-08-07`, ..., `gpt-5`.
+    without the date at its end: `openrouter/openai/gpt-5-2025-08-07`, `openai/gpt-5-2025-08-07`, ..., `gpt-5`.
     """
     parts = [name for each in references for name in (each, each.partition("/")[2], each.rpartition("/")[2])]
     for name in dict.fromkeys((*parts, *map(strip_date, parts))):

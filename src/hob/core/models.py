@@ -262,7 +262,7 @@ class Route:
 
 
 class StopReason(StrEnum):
-    """Why the model stopped."""
+    """Reason why the model stopped."""
 
     END = "end"
     TOOLS = "tools"

@@ -31,7 +31,7 @@ class Turn:
 
 
 class WaitsFor(StrEnum):
-    """What a parked turn waits for."""
+    """Event that a parked turn waits for."""
 
     APPROVAL = "approval"
     ANSWER = "answer"
@@ -113,7 +113,7 @@ class TranscriptView:
 
 
 class QueueMode(StrEnum):
-    """What happens to a message that arrives during a turn of its conversation."""
+    """Handling of messages that arrive during a turn of their conversation."""
 
     STEER = "steer"
     FOLLOWUP = "followup"

@@ -38,7 +38,7 @@ _GRANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What else an approval is bound to: the directory, and files by path with the SHA-256 of their content."""
+    """Further conditions of an approval: the directory, and files by path with the SHA-256 of their content."""
 
     directory: str = ""
     files: tuple[tuple[str, str], ...] = ()

@@ -54,7 +54,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """How much of a limit is used."""
+    """Usage of a limit."""
 
     limit: Limit
     spent: Spending
@@ -84,7 +84,7 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a model may not be called: the limit without room, or None for a refused unknown price."""
+    """Reason why a model may not be called: the limit without room, or None for a refused unknown price."""
 
     model: str
     worst: int | None
@@ -125,7 +125,7 @@ class Budget:
         self._clock = clock
         self._language = language
         self.zone = timezone
-        """Where days begin; None is the machine's zone."""
+        """Time zone in which days begin; None is the machine's."""
         self._lock = asyncio.Lock()  # held from reading the ledger until the reservation is made
         self._outside: list[tuple[SpendingCaller, int]] = []
         """Reservations of running calls outside of turns; those of turns are in the ledger."""

@@ -7,7 +7,7 @@ from hob.core.values import dataclass
 
 
 class CommandTiming(StrEnum):
-    """When a command runs."""
+    """Time at which a command runs."""
 
     ARRIVAL = "arrival"  # at once, even while a turn runs
     LANE = "lane"  # in order with the messages

@@ -78,7 +78,7 @@ class NotCompacted:
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """Who pays for the calls of one compaction."""
+    """Session, sender class and model to which a compaction's calls are charged."""
 
     trace: TraceId
     session: SessionKey

@@ -211,7 +211,7 @@ async def _stream_answer(run: TurnRun, held: Reservation, state: "_StreamState")
 
 
 class _StreamState:
-    """What one call has produced so far: visible text, remarks, and the reply."""
+    """Output of one call so far: visible text, remarks, and the reply."""
 
     __slots__ = ("before", "remarks", "reply", "shown")
 

@@ -12,7 +12,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """For whom a call is made, and the trust of the context it was written in; the defaults are the most cautious.
+    """Whom a call is made for, and the trust of the context it was written in; the defaults are the most cautious.
 
     `maximum` is the number of result characters shown to the model; a tool that pages its output need not be cut.
     `resumed`: the call was started before Hob stopped, and its result is unknown. `is_shutting_down` tells a cancelled

@@ -1,8 +1,7 @@
 """Personal numbers: cards, ids, phones, IPv4 addresses.
 
 Only runs of digits and separators long enough for such a number are examined, and each candidate must pass all
-available
-checks: issuer, country, check digit, grouping. A bare run of digits is never a match.
+available checks: issuer, country, check digit, grouping. A bare run of digits is never a match.
 """
 
 import re

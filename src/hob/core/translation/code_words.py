@@ -42,7 +42,7 @@ FAULT_WORDS: Mapping[str, str] = {
     "quarantined": translatable("quarantined"),
     "interrupted": translatable("interrupted"),
 }
-"""Why a model gave no answer, by fault code."""
+"""Reasons why a model gave no answer, by fault code."""
 APPROVAL_WORDS: Mapping[str, str] = {
     "open": translatable("open"),
     "allowed": translatable("allowed"),

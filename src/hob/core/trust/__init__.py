@@ -1,1 +1,1 @@
-"""Who wrote something, and whether Hob may follow it."""
+"""Authorship and trust of content."""

@@ -7,7 +7,7 @@ from hob.core.values import dataclass
 
 
 class Origin(StrEnum):
-    """Who or what a piece of content came from."""
+    """Source of a piece of content."""
 
     OWNER = "owner"
     MEMBER = "member"

@@ -18,7 +18,7 @@ _EXACT = frozenset({"matrix", "telegram", "discord"})
 
 @dataclass(frozen=True, slots=True, order=True)
 class SenderAddress:
-    """Where a person writes from: a channel, their normalized id on it, and optionally one of our accounts.
+    """Address of a person: a channel, their normalized id on it, and optionally one of our accounts.
 
     Two spellings of one id are the same address; two ids never are. Use `of` or `parse` to make one.
     """

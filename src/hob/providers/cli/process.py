@@ -25,7 +25,7 @@ _AFTER_EXIT = 1.0  # seconds for the last lines to arrive, since a child may kee
 
 @dataclass(frozen=True, slots=True)
 class CliProcessPlan:
-    """What to run. The program sees only these variables, and reads the file as its standard input."""
+    """Command to run. The program sees only these variables, and reads the file as its standard input."""
 
     arguments: Sequence[str]
     environ: Mapping[str, str]

@@ -28,7 +28,7 @@ class ModelRoute:
 
 
 class CooldownScope(Enum):
-    """What a fault applies to."""
+    """Range of routes that a fault applies to."""
 
     LANE = "this model with this key"
     KEY = "this key, whatever the model"
@@ -38,7 +38,7 @@ class CooldownScope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CooldownRule:
-    """What goes on cooldown after a fault, and for how many seconds the first time, the second time, and so on."""
+    """Scope of the cooldown after a fault, and its length in seconds for the first failure, the second, and so on."""
 
     scope: CooldownScope
     seconds: tuple[float, ...]

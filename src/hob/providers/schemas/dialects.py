@@ -279,7 +279,7 @@ def _for_gemini(raw: Schema) -> Schema:
 
 
 def _gemini_choice(rest: Schema, branches: list[Schema]) -> Schema:
-    """Return the schema of a choice. Nothing may be beside `anyOf`, so all other keywords are moved into the branches."""
+    """Return the schema of a choice, with all other keywords moved into its branches: `anyOf` must stand alone."""
     real = [branch for branch in branches if _get_types(branch) != ["null"]]
     if not real:
         return _gemini_single(rest, "string", True)

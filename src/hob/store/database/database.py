@@ -21,7 +21,7 @@ from hob.store.settings import StoreSettings
 NAME = "hob.db"
 _MAGIC = b"SQLite format 3\0"
 OLDEST_SQLITE = (3, 51, 3)
-"""In older versions a checkpoint concurrent with a commit could damage the file
+"""Minimum SQLite version. In older ones a checkpoint concurrent with a commit could damage the file
 (https://sqlite.org/wal.html#walresetbug).
 """
 _ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"

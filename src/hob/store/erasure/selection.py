@@ -95,7 +95,7 @@ _STONES = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to erase: statements that select turns and content, and texts of memories."""
+    """Scope of an erasure: statements that select turns and content, and texts of memories."""
 
     key: str
     scope: Sequence[str]

@@ -1,4 +1,4 @@
-"""What Hob was asked to remember (`remember`)."""
+"""Memories stored on request (`remember`)."""
 
 import logging
 

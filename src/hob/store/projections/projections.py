@@ -67,7 +67,7 @@ class ProjectedMessage:
 
 @dataclass(frozen=True, slots=True)
 class TurnFact:
-    """When a turn was claimed or created, and when it ended."""
+    """Session of a turn, and the times at which it was claimed or created, and ended."""
 
     session: str
     created: float

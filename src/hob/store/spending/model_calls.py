@@ -52,7 +52,7 @@ _FREE_FAULTS = _FAULTS - BILLABLE_FAULTS
 
 @dataclass(frozen=True, slots=True)
 class ModelCallRow:
-    """How a model call ended, for the timeline. `at` is when it was made, None if it never was."""
+    """Outcome of a model call, for the timeline. `at` is when it was made, None if it never was."""
 
     model: str
     status: str

@@ -81,7 +81,7 @@ class HttpRequest:
 
 
 class End(Enum):
-    """How a connection ends, or that it stays open."""
+    """End of an exchange: the connection is dropped or hangs."""
 
     DROP = "drop"
     HANG = "hang"
