@@ -28,7 +28,7 @@ class Questions(Protocol):
     """Open questions of turns to their users (`ask_user`)."""
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
-        """Record the message as the answer the session waits for and wake the turn; None if no question is open."""
+        """Record the message as the awaited answer and wake the turn; return None if no question is open."""
 
 
 Arrived = Callable[[Inbound, SessionKey, bool], None]

@@ -129,7 +129,7 @@ class QueueWorker:
         self._release_slot()
 
     async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
-        """Start a turn with the head of the queue; None if the queue changed meanwhile."""
+        """Start a turn with the head of the queue; return None if the queue changed meanwhile."""
         inbox = self.context.store.inbox
         async with self.queue.lock:
             seen = self.queue.version

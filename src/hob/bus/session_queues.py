@@ -100,8 +100,7 @@ class SessionQueues:
                 self._enqueue(row.id, row.session)
 
     async def adopt(self, id: InboundId) -> bool:
-        """Run this message of an earlier process, in a process that runs only its own; False if it has ended or is
-        unknown.
+        """Run this message of an earlier process, though only own messages run; return False if it ended or is unknown.
 
         Raises StoreErrors.
         """
@@ -164,7 +163,9 @@ class SessionQueues:
             self._enqueue(turn, session)
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        """Stop the session's running turn, or cancel its next ready one; False if there is none. Raises StoreErrors."""
+        """Stop the session's running turn, or cancel its next ready one; return False if there is none. Raises
+        StoreErrors.
+        """
         session_queue = self._queues.get(session)
         if session_queue is None:
             return False

@@ -41,7 +41,7 @@ class ConfigFile:
 
 
 def read_file(path: Path) -> ConfigFile | None:
-    """Read the file; None if it does not exist. Raises ConfigInvalid if it is not valid TOML."""
+    """Read the file; return None if it does not exist. Raises ConfigInvalid if it is not valid TOML."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

@@ -1,4 +1,4 @@
-"""Settings of models: which are used, where they are, and what they cost. Imports no HTTP library."""
+"""Settings of models: choice, providers and prices. Imports no HTTP library."""
 
 import re
 from collections.abc import Mapping

@@ -213,7 +213,7 @@ class StoredApprovals(AuditedPart):
         remaining: float | None = None,
         record: AuditRecorder | None = None,
     ) -> Approval | None:
-        """Answer an open question; None if it is no longer open. Of two concurrent answers one wins.
+        """Answer an open question; return None if it is no longer open. Of two concurrent answers one wins.
 
         An approval is valid for `remaining` more seconds, if given. The scopes `session` and `always` also create a
         grant.

@@ -49,16 +49,16 @@ class CommandOperations(Protocol):
         """Return `sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        """Stop the session's running turn; False if none runs."""
+        """Stop the session's running turn; return False if none runs."""
 
     async def stop_all(self, reason: str) -> int:
         """Stop every turn and command and hold autonomous work until `lift`; return the number stopped."""
 
     async def lift(self) -> bool:
-        """Resume autonomous work; False if it was not held."""
+        """Resume autonomous work; return False if it was not held."""
 
     async def cancel(self, id: str, reason: str) -> bool:
-        """Cancel a task or turn by its id; False if none could be cancelled."""
+        """Cancel a task or turn by its id; return False if none could be cancelled."""
 
     async def resume(self, session: SessionKey) -> None:
         """Resume a paused session."""
@@ -70,7 +70,7 @@ class CommandOperations(Protocol):
         """Undo the newest summary; return False if there is none."""
 
     async def undo_turn(self, session: SessionKey) -> UndoResult | None:
-        """Hide the newest turn's messages; None if there is none."""
+        """Hide the newest turn's messages; return None if there is none."""
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
         """Restore the files a turn changed, or preview that as `diff`.

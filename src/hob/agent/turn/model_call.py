@@ -105,7 +105,7 @@ async def _outline_remarks(run: TurnRun) -> list[Remark]:
 
 
 async def _choose_route(run: TurnRun, request: ModelRequest) -> Route | None:
-    """Choose the request's route from the turn's model, the hooks and the router; None if a hook denied the call.
+    """Choose the request's route from turn, hooks and router; return None if a hook denied the call.
 
     A turn continues with the models it began with; a hook's choice holds for one call. Raises ModelError.
     """

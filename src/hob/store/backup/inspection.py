@@ -66,7 +66,7 @@ def find_damage(file: Path, *, owned: bool) -> str:
 
 
 def examine_audit(home: Path, *, owned: bool) -> Checked | None:
-    """Verify the audit log and its head; None if there is no log yet. Takes long."""
+    """Verify the audit log and its head; return None if there is no log yet. Takes long."""
     with opened(home / NAME, owned=owned) as connection:
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
             return None

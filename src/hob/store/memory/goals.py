@@ -74,7 +74,7 @@ class StoredGoals(StorePart):
         return int((await self._readers.read(lambda connection: all_rows(connection, _OPEN, whose)))[0][0])
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
-        """Add a goal, or return the open one with the same meaning. Raises StoreErrors."""
+        """Add a goal, or return the open one with the same text. Raises StoreErrors."""
         now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
@@ -151,7 +151,7 @@ def _note(
 
 
 def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: float) -> MemoryItem | None:
-    """Add a goal, or close one with the words that say so. Returns the item of either; None if it is known."""
+    """Add a goal, or close one with the words that say so. Return the item of either; None if it is known."""
     goal, said = move.goal, move.said
     connection.execute(_STAYS, (said.id,))
     if goal.id:

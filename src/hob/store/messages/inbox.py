@@ -284,7 +284,7 @@ class Inbox(StorePart):
     def join(
         self, connection: apsw.Connection, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
     ) -> Accepted | None:
-        """Store a message that joins a parked turn as the answer it waits for; None if the turn does not wait.
+        """Store a message that joins a parked turn as the answer it waits for; return None if the turn does not wait.
 
         Raises the same as `accept` except Busy.
         """

@@ -226,7 +226,7 @@ class Outbox(StorePart):
 
     @transaction
     def revive(self, connection: apsw.Connection, id: OutboxId) -> bool:
-        """Make a dead or parked row ready again; False if it is neither."""
+        """Make a dead or parked row ready again; return False if it is neither."""
         return revive(connection, id)
 
     async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:

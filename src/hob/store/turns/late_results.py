@@ -16,7 +16,7 @@ _FIND = "SELECT c.text FROM late_results r JOIN content c ON c.id = r.body WHERE
 
 
 def put_result(connection: apsw.Connection, content_writer: ContentWriter, turn: TurnId, result: ToolResult) -> bool:
-    """Store the result; False if the call already has one, which is kept."""
+    """Store the result; return False if the call already has one, which is kept."""
     label: Label = result.label
     body = dump_json({"text": result.text, "label": [label.origin, label.trust], "is_error": result.is_error})
     if find_row(connection, "SELECT 1 FROM late_results WHERE turn = ? AND call = ?", (turn, result.call)) is not None:
