@@ -1,4 +1,4 @@
-"""What Hob costs, measured on the real program: `python -m benchmarks` prints a table, the baselines beside it.
+"""Benchmarks of the installed program: `python -m benchmarks` prints the results as a table, with baselines.
 
 Linux only: CPU seconds and memory are read from /proc.
 """

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, print, and exit with 1 when a limit does not hold."""
+"""`python -m benchmarks`: measure, print, and exit with 1 if a limit is exceeded."""
 
 import argparse
 import json
@@ -59,7 +59,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def main() -> int:
-    """The program."""
+    """Run the benchmarks; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Hob costs on this machine.")
     parser.add_argument("--only", choices=SUBJECTS, action="append", metavar="NAME", help=", ".join(SUBJECTS))
     parser.add_argument("--against", metavar="REV", help="compare this tree with another revision, in turns")
@@ -94,7 +94,7 @@ def main() -> int:
 
 
 def compare(revision: str, *, quick: bool, as_json: bool) -> int:
-    """The other subject: what is worse than at that revision."""
+    """Compare with another revision, and return 1 if anything got worse."""
     with open_bench(quick=quick) as bench:
         found = list(against.compare(bench, revision))
     if as_json:
@@ -106,7 +106,7 @@ def compare(revision: str, *, quick: bool, as_json: bool) -> int:
 
 
 def machine() -> str:
-    """What this was measured on."""
+    """Describe the machine."""
     return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
 
 

@@ -1,4 +1,6 @@
-"""Another revision against this one, in turns; and against itself, which tells how much the machine alone changes."""
+"""Comparison of this tree with another revision, in interleaved rounds. The base is also compared with itself, which
+shows the noise of the machine.
+"""
 
 import os
 import shutil
@@ -21,16 +23,16 @@ from benchmarks.rows import aligned, joined, short
 from benchmarks.turn import CALL, write_note
 
 TOLERATED = 0.05
-"""What is worse by less is not called worse."""
+"""The smallest change that counts, as a share of the base."""
 _TURNS = 20
 _REST = 1.0
-"""Seconds for what a turn leaves to be done afterwards."""
+"""Seconds to wait for the work that follows a turn."""
 _BASE, _AGAIN, _NOW = "base", "again", "now"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One figure of both, less being better: a value per round of the base, of the base again, and of what is now."""
+    """One figure, less being better: a value per round of the base, of the base measured again, and of this tree."""
 
     name: str
     unit: str
@@ -40,27 +42,27 @@ class Comparison:
 
     @property
     def change(self) -> float:
-        """By what share it is more now, in the median round."""
+        """The median change against the base, as a share."""
         return median(_ratios(self.now, self.base)) - 1
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The least and the most by which the base differs from itself."""
+        """The smallest and largest change of the base against itself."""
         ratios = _ratios(self.again, self.base)
         return min(ratios) - 1, max(ratios) - 1
 
     @property
     def worse(self) -> bool:
-        """Whether it costs more than is tolerated, and more than the base ever did against itself."""
+        """Whether the increase exceeds both the tolerance and the noise."""
         return self.change > max(TOLERATED, self.spread[1])
 
     @property
     def better(self) -> bool:
-        """Whether it costs less by as much."""
+        """Whether the decrease exceeds both the tolerance and the noise."""
         return self.change < min(-TOLERATED, self.spread[0])
 
     def view(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the figure as JSON values."""
         minimum, maximum = self.spread
         return {
             "name": self.name, "unit": self.unit, "base": median(self.base), "now": median(self.now),
@@ -73,7 +75,7 @@ def _ratios(values: Sequence[float], base: Sequence[float]) -> list[float]:
 
 
 def compare(bench: Bench, revision: str) -> Iterator[Comparison]:
-    """Measure both in rounds, in another order each time. Raises RuntimeError where the revision cannot be set up."""
+    """Measure all sides in rounds, in rotating order. Raises RuntimeError if the revision cannot be installed."""
     found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     with checked_out(bench.root, revision) as hob:
         now = replace(bench, hob=_installed(Path(__file__).parent.parent, bench.root / "now"))
@@ -82,7 +84,7 @@ def compare(bench: Bench, revision: str) -> Iterator[Comparison]:
         for number in range(rounds + 1):
             for side, its in sides[number % 3 :] + sides[: number % 3]:
                 for figure, value in measure(its).items():
-                    if number:  # the first round compiles
+                    if number:  # the first round compiles modules
                         found[side][figure].append(value)
             print(f"round {number} of {rounds}", file=sys.stderr, flush=True)
     for (name, unit), values in found[_BASE].items():
@@ -90,7 +92,7 @@ def compare(bench: Bench, revision: str) -> Iterator[Comparison]:
 
 
 def measure(bench: Bench) -> Mapping[tuple[str, str], float]:
-    """Every figure of one side, once."""
+    """Measure every figure of one side, once."""
     home = bench.home()
     write_note(bench, home)
     environ = bench.environ(home)
@@ -118,7 +120,7 @@ def measure(bench: Bench) -> Mapping[tuple[str, str], float]:
 
 @contextmanager
 def checked_out(root: Path, revision: str) -> Iterator[str]:
-    """The `hob` of another revision of this repository, in a work tree and an environment of its own."""
+    """Check out another revision into a work tree and an environment of its own; yield the path of its `hob`."""
     here, tree = Path(__file__).parent.parent, root / "base"
     _run("git", "-C", str(here), "worktree", "add", "--quiet", "--detach", str(tree), revision)
     try:
@@ -128,7 +130,9 @@ def checked_out(root: Path, revision: str) -> Iterator[str]:
 
 
 def _installed(tree: Path, environment: Path) -> str:
-    """The `hob` of this tree in an environment as users have it: some libraries load what only developers have."""
+    """Install a tree as users do, without development packages, since some libraries import them if they are there.
+    Return the path of its `hob`.
+    """
     if shutil.which("uv"):
         sync = ("uv", "sync", "--quiet", "--frozen", "--no-dev", "--directory", str(tree), "--python", python())
         _run(*sync, environ={"UV_PROJECT_ENVIRONMENT": str(environment)})
@@ -145,7 +149,7 @@ def _run(*command: str, environ: Mapping[str, str] = MappingProxyType({})) -> No
 
 
 def render(comparisons: Sequence[Comparison]) -> str:
-    """The comparisons as an aligned table."""
+    """Format the comparisons as an aligned table."""
     lines = [("what", "base", "now", "change", "base against base", "")]
     for each in comparisons:
         minimum, maximum = each.spread

@@ -1,4 +1,4 @@
-"""Where the measuring happens: empty homes, a model server of its own, daemons, and a client that talks to them."""
+"""The environment of the benchmarks: empty homes, a model server, daemons, and a client."""
 
 import http.client
 import json
@@ -21,20 +21,21 @@ VECTORS = Path(tempfile.gettempdir()) / "hob-bench-vectors.db"
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """A running Hob, or a baseline that speaks the same HTTP. `ready` is how many seconds it took to start."""
+    """A running Hob, or a baseline that speaks the same HTTP. `ready` is the start time in seconds."""
 
     pid: int
     url: str
     ready: float
 
     def client(self) -> "Client":
-        """A connection of its own."""
+        """Open a connection."""
         return Client(self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting. `hob` is the program.
+    """One run of the benchmarks. `quick` measures less often, so its figures are too rough to quote. `hob` is the
+    program.
 
     `questions`, `embedder` and `vectors`: see `recall_quality`.
     """
@@ -49,19 +50,19 @@ class Bench:
     vectors: Path = VECTORS
 
     def times(self, many: int, few: int) -> int:
-        """How often to measure."""
+        """Return the number of repetitions: `few` for a quick run."""
         return few if self.quick else many
 
     def home(self) -> Path:
-        """A new, empty one."""
+        """Create an empty home."""
         return Path(tempfile.mkdtemp(prefix="home-", dir=self.root))
 
     def workspace(self, home: Path) -> Path:
-        """Where that home's agent works: beside it, since a home is private and no tool reaches into it."""
+        """Return the workspace of a home. It is beside the home, which is private and out of reach for tools."""
         return home.with_name(f"{home.name}-workspace")
 
     def environ(self, home: Path) -> dict[str, str]:
-        """What a Hob of this home sees. Compiled modules are kept apart from the working tree."""
+        """Return the environment for a Hob in this home. Compiled modules are kept out of the working tree."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return kept | {
             "HOB_HOME": str(home),
@@ -75,19 +76,19 @@ class Bench:
 
     @contextmanager
     def daemon(self, home: Path, command: Sequence[str] = ()) -> Iterator[Daemon]:
-        """`hob serve` on this home, or another command that serves."""
+        """Run `hob serve` on this home, or another server command."""
         with running(command or (self.hob, "serve"), self.environ(home), "ready: ") as (pid, line, seconds):
             yield Daemon(pid, line.partition("ready: ")[2].partition(",")[0], seconds)
 
     @contextmanager
     def program(self, name: str, *arguments: str) -> Iterator[Daemon]:
-        """One of `benchmarks.programs` that serves; its first line is its URL."""
+        """Run a server from `benchmarks.programs`, whose first output line is its URL."""
         command = (python(), "-m", f"benchmarks.programs.{name}", *arguments)
         with running(command, self.environ(self.root)) as (pid, line, seconds):
             yield Daemon(pid, line, seconds)
 
     def asked(self) -> list[bytes]:
-        """The bodies of the questions the model server got since this was last called."""
+        """Return the bodies of the requests that the model server received since the last call."""
         client = Client(self.model.removesuffix("/v1"))
         rows = client.get("/_fake/requests")
         client.call("DELETE", "/_fake/requests")
@@ -95,7 +96,7 @@ class Bench:
 
 
 class Client:
-    """One connection that is kept open, as a program that talks to Hob would."""
+    """A persistent connection to a server."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -103,7 +104,7 @@ class Client:
         self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | Sequence[Any] | None = None) -> Any:
-        """The JSON of the answer. Raises RuntimeError unless the status is 200 or 202."""
+        """Send a request and return the JSON of the answer. Raises RuntimeError unless the status is 200 or 202."""
         headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
         self._connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = self._connection.getresponse()
@@ -113,11 +114,11 @@ class Client:
         return json.loads(text)
 
     def get(self, path: str) -> Any:
-        """The JSON there."""
+        """Return the JSON at this path."""
         return self.call("GET", path)
 
     def say(self, text: str, session: str = "main") -> dict[str, Any]:
-        """A message and its result. Raises RuntimeError unless it was answered."""
+        """Send a message and return its result. Raises RuntimeError if it has no reply."""
         result: dict[str, Any] = self.call("POST", "/chat", {"message": text, "session": session})
         if not result["reply"]:
             raise RuntimeError(f"no reply: {result}")
@@ -129,7 +130,7 @@ class Client:
 
 @contextmanager
 def open_bench(*, quick: bool) -> Iterator[Bench]:
-    """A place to measure in, gone when the block ends."""
+    """Create a temporary environment with a model server; it is deleted when the block ends."""
     with tempfile.TemporaryDirectory(prefix="hob-bench-") as name:
         root = Path(name)
         environ = {"PATH": os.environ.get("PATH", ""), "PYTHONPYCACHEPREFIX": str(root / "compiled")}
@@ -139,7 +140,7 @@ def open_bench(*, quick: bool) -> Iterator[Bench]:
 
 
 def seconds_of(client: Client, text: str) -> float:
-    """Wall seconds from sending a message to having its answer."""
+    """Return the wall seconds from sending a message to receiving its answer."""
     began = time.perf_counter()
     client.say(text)
     return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What the page costs: an event told to fifty sockets, and Chromium scrolling and filtering a long timeline."""
+"""Cost of the dashboard: an event sent to fifty sockets, and Chromium scrolling and filtering a long timeline."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ _OF_FRAME = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """The daemon's CPU for an event and 50 sockets; the page's work for a frame, and until a filter shows."""
+    """Measure the daemon's CPU per event and 50 sockets, and the page's work per frame, filter and load."""
     with bench.daemon(bench.home()) as daemon:
         cost, late = asyncio.run(_fan_out(daemon, bench.times(60, 10)))
     yield Row(f"an event to {SOCKETS} sockets", cost, "ms CPU", 10)
@@ -52,7 +52,9 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 async def _fan_out(daemon: Daemon, turns: int) -> tuple[float, float]:
-    """Milliseconds of CPU for one event at all sockets, and until the last socket has a turn's last event."""
+    """Return the CPU milliseconds for one event at all sockets, and how long after the answer the last socket gets the
+    turn's last event (p95, milliseconds).
+    """
     client = daemon.client()
     for _ in range(5):
         client.say("hi")
@@ -79,7 +81,7 @@ async def _fan_out(daemon: Daemon, turns: int) -> tuple[float, float]:
 
 
 async def _until_over(wire: ClientConnection) -> int:
-    """How many events came, up to that of a turn that is done."""
+    """Return the number of events received until a turn is done."""
     count = 0
     while True:
         message = json.loads(await asyncio.wait_for(wire.recv(), 30))
@@ -91,7 +93,7 @@ async def _until_over(wire: ClientConnection) -> int:
 
 
 async def fill(home: Path, count: int) -> None:
-    """So many events, as messages and their answers."""
+    """Fill a home's timeline with this many events: messages and their answers."""
     home.mkdir(exist_ok=True)
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         for start in range(0, count, 2_000):
@@ -107,8 +109,9 @@ def _event(n: int) -> TimelineEvent:
 
 
 async def _looked(url: str, events: int, frames: int) -> tuple[float, float, float]:
-    """Milliseconds of script and layout in a frame while scrolling (p95), from a filter to what it finds, and until the
-    page shows."""
+    """Return milliseconds: script and layout per frame while scrolling (p95), from a filter to its results, and until
+    the page shows.
+    """
     async with chromium() as browser:
         page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
         await page.goto(url)
@@ -140,7 +143,7 @@ _PER_SECOND = 50
 
 
 async def _busy(url: str, daemon: Daemon, events: int) -> float:
-    """The longest task of the timeline's page, in milliseconds, while so many events come; 0: none took 50."""
+    """Return the longest task of the timeline page in milliseconds while events arrive; 0 if none took 50 ms."""
     client, base = daemon.client(), url.partition("/#")[0]
     async with chromium() as browser:
         page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
@@ -163,11 +166,11 @@ async def _busy(url: str, daemon: Daemon, events: int) -> float:
 
 _COUNT = """() => fetch('/api/v1/timeline?limit=1', { headers: { 'x-csrf-token': localStorage.getItem('hob.csrf') } })
   .then((got) => got.json()).then((page) => page.newest)"""
-"""The place of the newest event."""
+"""Returns the position of the newest event."""
 
 
 async def _frame(page: Page, wire: CDPSession) -> float:
-    """A frame of fast scrolling: 12,000 pixels in a second."""
+    """Scroll one frame at 12,000 pixels per second; return its script and layout time in milliseconds."""
     before = await _work(wire)
     await page.get_by_test_id("timeline").evaluate(
         "box => new Promise(done => { box.scrollBy(0, 200); requestAnimationFrame(done) })"

@@ -1,4 +1,6 @@
-"""What each answer of the API costs the daemon of a home in use: every GET that answers JSON, the dearest by name."""
+"""Cost of each API answer for the daemon of a home in use: every GET that answers JSON, the most expensive ones by
+name.
+"""
 
 import asyncio
 import json
@@ -31,7 +33,7 @@ _ASKED = 'CALL exec {"command": "rm -rf ."}'
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """How many answers cost more than the limit, and those that cost most."""
+    """Measure how many answers cost more than the limit, and the most expensive ones."""
     home, rounds = bench.home(), bench.times(9, 5)
     asyncio.run(history.fill(home, _MESSAGES))
     asyncio.run(dashboard.fill(home, _EVENTS))
@@ -40,14 +42,14 @@ def measure(bench: Bench) -> Iterator[Row]:
         socket = socket_of(home)
         for number in range(_MEMORIES):
             call(socket, "POST", "/memory/items", {"text": f"Anna's note {number}: the key lies under stone {number}."})
-        wait_until_idle(daemon.pid)  # the script is for the turn, not for what memory asks the model
+        wait_until_idle(daemon.pid)  # memory's own model calls must not take the script's lines
         client, page = daemon.client(), Client(str(call(socket, "POST", "/dashboard/link").body["address"]))
         Client(bench.model).call("POST", "/_fake/script", _SHOWN)
         client.say("Show me the sales.")
         examples = _examples(client, page)
-        wait_until_idle(daemon.pid)  # what turns leave to be done afterwards
+        wait_until_idle(daemon.pid)  # work that follows turns
         for each in (client, page):
-            each.close()  # the server has ended it by now; it opens again
+            each.close()  # the server has closed it by now; the next call reconnects
         costs = {
             f"{path}{where}": _cost(daemon, asks, path, rounds)
             for where, asks, rows in (("", client, ENDPOINTS), (" of the dashboard", page, api_v1_of(SUBSYSTEMS)))
@@ -62,7 +64,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _repository(folder: Path) -> None:
-    """A commit, and a change after it."""
+    """Create a repository with one commit and an uncommitted change."""
     folder.mkdir(parents=True)
     for number in range(_FILES):
         (folder / f"notes-{number}.md").write_text("milk and bread\n" * 40)
@@ -73,7 +75,7 @@ def _repository(folder: Path) -> None:
 
 
 def _examples(client: Client, page: Client) -> Mapping[str, str]:
-    """What routes ask for, of things that are there."""
+    """Create what the routes need, and return their paths' parameters and queries."""
     for text in _SAID:
         client.say(text)
     asked = client.call("POST", "/chat", {"message": _ASKED, "session": "other"})
@@ -118,7 +120,7 @@ def _filled(path: str, examples: Mapping[str, str]) -> str:
 
 
 def _cost(daemon: Daemon, client: Client, path: str, rounds: int) -> float:
-    """The median of what a call costs, in milliseconds."""
+    """Return the median cost of a call in CPU milliseconds."""
     spent: list[float] = []
     for _ in range(rounds + 1):
         before = cpu_of(daemon.pid)

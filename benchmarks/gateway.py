@@ -1,4 +1,4 @@
-"""What the API costs: a daemon with a hundred typed routes, a call of one of them, and looking at a home in use."""
+"""Cost of the API: a daemon with a hundred typed routes, single calls of them, and read requests to a home in use."""
 
 import asyncio
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ BARE = "bare asyncio HTTP server, nothing kept"
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """CPU until ready, idle memory, and the daemon's CPU for JSON that is read, and for a body that is checked."""
+    """Measure CPU until ready, idle memory, and the daemon's CPU per call, with and without a validated body."""
     times, calls = bench.times(7, 3), bench.times(2_000, 300)
     ready: list[float] = []
     memory: list[float] = []
@@ -55,7 +55,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         minimum = _milliseconds(echo.pid, echo.client(), "POST", "/chat", {"message": "hi"}, calls)
         yield Row("100 routes, idle", min(memory), "MiB PSS", 60, baseline=memory_of(echo.pid).pss, beside=BARE)
         client = daemon.client()
-        last = (ROUTES - len(ENDPOINTS) - 1) // 2 * 2  # GET has the even ones, POST the odd
+        last = (ROUTES - len(ENDPOINTS) - 1) // 2 * 2  # even numbers are GET routes, odd ones POST
         asked = {"text": "hello", "limit": 10, "everything": True}
         for name, method, path, body in (
             ("GET of the table's last route", "GET", f"/more/{last}/x?limit=10", None),
@@ -68,7 +68,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     asyncio.run(fill(home, _MESSAGES))
     with bench.daemon(home) as daemon:
         client = daemon.client()
-        wait_until_idle(daemon.pid)  # memory takes up what the home has
+        wait_until_idle(daemon.pid)  # memory indexes the existing messages first
         for path in _LOOKS:
             cost = _milliseconds(daemon.pid, client, "GET", path, None, max(calls // 4, 100))
             yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=minimum, beside=BARE)
@@ -84,7 +84,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 def _milliseconds(
     pid: int, client: Client, method: str, path: str, body: dict[str, object] | None, calls: int
 ) -> float:
-    """The CPU that a server needs for one call."""
+    """Return the server's CPU milliseconds per call."""
     for _ in range(20):
         client.call(method, path, body)
     before = cpu_of(pid)

@@ -1,4 +1,4 @@
-"""What it costs to judge a call: reading it, every stage of the policy, and the record of the verdict."""
+"""Cost of judging a call: reading its arguments, every stage of the policy, and recording the verdict."""
 
 import asyncio
 import json
@@ -58,21 +58,21 @@ _CASES: tuple[tuple[str, dict[str, Any], type], ...] = (
 
 
 class _Still:
-    """Implements `Situations`: nothing ever changes."""
+    """Implements `Situations`, which never change."""
 
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         return PolicyInput()
 
 
 class _Unkept:
-    """Implements `Records`: nothing is kept."""
+    """Implements `Records`; keeps nothing."""
 
     async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
         return None
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Milliseconds of CPU for a verdict in a tainted turn, of which the arguments are not known from before."""
+    """Measure CPU milliseconds per verdict in a tainted turn, with new arguments in each call."""
     times = bench.times(400, 40)
     beside = "reading the arguments as JSON"
     for spec, (name, arguments, kind) in zip(_SPECS, _CASES, strict=True):
@@ -114,7 +114,7 @@ async def _judging(calls: list[ToolCall], spec: ToolSpec, kind: type) -> float:
 
 
 async def _whole(home: Path, calls: list[ToolCall]) -> tuple[float, float]:
-    """The same over a real database: for each verdict, and for each question asked and answered."""
+    """Return CPU milliseconds over a real database: per verdict, and per question asked."""
     reading, _, running, *_ = _SPECS
     reader, clock, turn = ArgumentReader(_PLACES, command_reader(_PLACES)), SystemClock(), _turn()
     async with open_store(home, StoreSettings(), clock) as store:

@@ -1,4 +1,4 @@
-"""What it costs to reach out: a call of an MCP server's tool, and a sub-agent."""
+"""Cost of outside work: a call of an MCP server's tool, and a sub-agent."""
 
 import asyncio
 import time
@@ -14,7 +14,9 @@ from tests.tools.mcp.reaching import a_turn, accept, connected, ours, toolset
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """CPU of Hob's process for a call over stdio in the sandbox; what a sub-agent costs beside the turns it takes."""
+    """Measure the CPU of Hob's process for a call over stdio in the sandbox, and of a sub-agent beyond the turns it
+    takes.
+    """
     for protocol in ("2025-11-25", "2026-07-28"):
         took = asyncio.run(_called(bench, protocol, bench.times(200, 20)))
         yield Row(f"a call of an MCP server ({protocol})", took, "ms CPU", 8)
@@ -22,16 +24,16 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 _TURNS = 10
-"""In a round. Hob takes sixty messages an hour from itself, so there are at most five rounds and one before them."""
+"""Turns per round. Hob accepts sixty messages per hour from itself, which is enough for five rounds and a warm-up."""
 _SHOWN, _ASKED = 60, 240
-"""Characters that the spawning turn is shown by its sub-agent, and that the sub-agent is told beside its task."""
+"""Characters of the sub-agent's result that the spawning turn sees, and of the text added to the sub-agent's task."""
 
 
 def _spawned(bench: Bench) -> float:
-    """What giving work away costs in milliseconds: beside a turn with two calls, and a first turn of a session.
+    """Return the CPU milliseconds that a sub-agent adds to the same work without one.
 
-    These two are what the work takes without a sub-agent. They are asked and say as much as the turns they stand for:
-    what streams is a tenth of a millisecond a word.
+    That is a turn with two calls, and the first turn of a session. Their requests and answers are as long as those of
+    the turns they stand for: a streamed word takes a tenth of a millisecond.
     """
     home, rounds = bench.home(), bench.times(5, 2)
     write_note(bench, home)

@@ -1,4 +1,4 @@
-"""Whether a turn gets dearer as a conversation gets longer."""
+"""Cost of a turn as its conversation grows."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _WORDS = "The kettle is on the hob, and the {number}th story is about somebody w
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """CPU per turn in one session of 20, 2,000 and 100,000 messages, by turns so that the load is the same."""
+    """Measure CPU per turn in sessions of 20, 2,000 and 100,000 messages, interleaved so that all see the same load."""
     rounds, turns = bench.times(8, 3), 20
     with ExitStack() as stack:
         running: list[tuple[Daemon, Client]] = []
@@ -44,7 +44,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         costs: list[list[float]] = [[] for _ in SIZES]
         for _ in range(rounds + 1):
             before = [cpu_of(daemon.pid) for daemon, _ in running]
-            # message by message in turns, so that all sizes meet the same neighbours on the machine
+            # interleaved message by message, so that all sizes see the same load on the machine
             for number in range(turns):
                 for _, client in running:
                     client.say(f"message {number}")
@@ -57,7 +57,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 async def fill(home: Path, messages: int) -> None:
-    """Let a home look as if so many messages had been exchanged in its main session, and summarised as Hob does."""
+    """Fill a home as if this many messages had been exchanged in its main session, with Hob's summary of them."""
     home.mkdir(exist_ok=True)
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         exchanges = messages // 2
@@ -68,7 +68,7 @@ async def fill(home: Path, messages: int) -> None:
 
 
 async def _exchange(store: Store, numbers: range) -> None:
-    """That many messages and their answers, a few in a turn, sharing commits: one by one it takes minutes."""
+    """Store these messages and their answers, a few per turn and with shared commits; single ones take minutes."""
     inbounds = [message(_WORDS.format(number=number), channel="api", chat="main") for number in numbers]
     await _together(_accept(store, inbound) for inbound in inbounds)
     await _together(_answer(store, inbounds[first : first + _A_TURN]) for first in range(0, len(inbounds), _A_TURN))

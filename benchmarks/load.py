@@ -1,4 +1,4 @@
-"""Many clients at once."""
+"""Throughput with many clients at once."""
 
 import os
 import threading
@@ -15,7 +15,7 @@ CLIENTS = 10
 
 @dataclass(slots=True)
 class Run:
-    """What came of one run."""
+    """The figures of one run."""
 
     failed: list[str] = field(default_factory=list)
     wall: float = 0.0
@@ -24,7 +24,7 @@ class Run:
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Ten clients, each in a session of its own, each sending its next message when the last was answered."""
+    """Measure ten clients with a session each, which send the next message once the last is answered."""
     each = bench.times(100, 20)
     with bench.daemon(bench.home()) as daemon:
         send(bench, daemon, 5)
@@ -41,7 +41,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def send(bench: Bench, daemon: Daemon, each: int) -> Run:
-    """Let every client send so many messages, one after the other."""
+    """Let every client send `each` messages, one after the other."""
     run = Run()
 
     def talk(name: int) -> None:
@@ -61,11 +61,11 @@ def send(bench: Bench, daemon: Daemon, each: int) -> Run:
     run.wall = time.perf_counter() - began
     run.cpu = cpu_of(daemon.pid) - cpu
     taken = (_foreign(bench, daemon) - foreign) / run.wall
-    # one process answers, so more than one free core does not count for it
+    # the daemon is one process, so it can use at most one free core
     run.free = min(1.0, max(0.1, (os.cpu_count() or 1) - taken))
     return run
 
 
 def _foreign(bench: Bench, daemon: Daemon) -> float:
-    """CPU seconds that went to anything but the daemon, its model server and these clients."""
+    """Return the CPU seconds used by everything but the daemon, its model server and these clients."""
     return busy_seconds() - time.process_time() - cpu_of(daemon.pid) - cpu_of(bench.model_pid)

@@ -1,4 +1,4 @@
-"""What it costs to keep known secrets out of texts, and decisions in the audit log."""
+"""Cost of masking known secrets in texts, and of recording decisions in the audit log."""
 
 import asyncio
 import textwrap
@@ -25,7 +25,7 @@ _REQUEST = ModelRequest("m", _TEXT, (UserMessage("hi"),))
 
 
 class _Speaking:
-    """Implements `Model`: many small pieces."""
+    """Implements `Model`: answers in many small pieces."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         for piece in _PIECES:
@@ -34,7 +34,9 @@ class _Speaking:
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Masking a text and a streamed piece with five secrets known; a decision and its entry in one transaction."""
+    """Measure masking a text and a streamed piece with five known secrets, and a decision and its entry in one
+    transaction.
+    """
     known, times = KnownSecrets(_SECRETS), bench.times(500, 50)
     began = time.process_time()
     for _ in range(times):

@@ -1,4 +1,4 @@
-"""What Hob holds and does while nobody talks to it, and whether it grows."""
+"""Memory and activity of an idle Hob, and growth over time."""
 
 import time
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ BARE = "bare asyncio HTTP server, nothing kept"
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Idle memory, CPU and wake-ups; growth over a thousand turns."""
+    """Measure idle memory, CPU and wake-ups, and growth over a thousand turns."""
     turns = bench.times(1_000, 200)
     with bench.daemon(bench.home()) as daemon:
-        daemon.client().say("hi")  # compiling, which the first run of an installation does, leaves its memory behind
+        daemon.client().say("hi")  # the first run of an installation compiles modules, which leaves memory allocated
     with bench.daemon(bench.home()) as daemon, bench.program("echo") as echo:
         fresh = memory_of(daemon.pid)
         daemon.client().say("hi")
@@ -34,8 +34,8 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _idle(pid: int, echo: int, seconds: float) -> tuple[float, float, float]:
-    """Percent of a core that the daemon uses, its wake-ups, and the percent of the baseline."""
-    time.sleep(2)  # what a turn leaves to be done afterwards
+    """Return the daemon's share of a core in percent, its wake-ups, and the baseline's share of a core."""
+    time.sleep(2)  # work that follows a turn
     before, wakes, minimum = cpu_of(pid), wakeups_of(pid), cpu_of(echo)
     time.sleep(seconds)
     percent = 100 / seconds

@@ -1,4 +1,4 @@
-"""What processes cost: CPU seconds, memory, wake-ups, as the kernel counts them."""
+"""Cost of processes as the kernel counts it: CPU seconds, memory, wake-ups."""
 
 import os
 import subprocess
@@ -22,14 +22,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """In MiB: what a process holds, its part of shared pages counted once (PSS) or whole (RSS)."""
+    """Memory of a process in MiB: PSS counts its share of shared pages, RSS counts them in full."""
 
     pss: float
     rss: float
 
 
 def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[Cost, str]:
-    """Run a command to its end: its cost and what it wrote. Raises RuntimeError with that when it fails."""
+    """Run a command to its end; return its cost and its output. Raises RuntimeError with the output if it fails."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -46,9 +46,9 @@ def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[Cost, 
 
 
 def run_often(command: Sequence[str], environ: Mapping[str, str], times: int) -> Cost:
-    """The least CPU and wall seconds of several runs, after one that fills the caches.
+    """Return the lowest CPU and wall seconds of several runs, after one that fills the caches.
 
-    A busy neighbour on the same core only ever adds to them, so the least is the nearest to the truth.
+    Other programs on the same core can only add to them, so the lowest is closest to the truth.
     """
     run_once(command, environ)
     costs = [run_once(command, environ)[0] for _ in range(times)]
@@ -57,7 +57,7 @@ def run_often(command: Sequence[str], environ: Mapping[str, str], times: int) ->
 
 @contextmanager
 def running(command: Sequence[str], environ: Mapping[str, str], ready: str = "") -> Iterator[tuple[int, str, float]]:
-    """A server: its process id, the line of its output that holds `ready`, and the seconds until that line came."""
+    """Run a server; yield its process id, the output line that contains `ready`, and the seconds until that line."""
     began = time.perf_counter()
     process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     try:
@@ -79,9 +79,9 @@ def running(command: Sequence[str], environ: Mapping[str, str], ready: str = "")
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds a process has used so far, with all its threads, those that ended too.
+    """Return the CPU seconds a process has used so far with all its threads, including ended ones.
 
-    Of living threads the scheduler's own count is used where it is kept: a tick is 10 ms, which is more than a turn.
+    For living threads the scheduler's own count is used if available: a tick is 10 ms, longer than a turn.
     """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     ticks = (int(fields[11]) + int(fields[12])) / TICKS
@@ -94,7 +94,7 @@ def cpu_of(pid: int) -> float:
 
 
 def wait_until_idle(pid: int) -> None:
-    """Return once the process has done next to nothing for a while, at the latest after half a minute."""
+    """Return once the process has been nearly idle for a while, at the latest after half a minute."""
     for _ in range(60):
         before = cpu_of(pid)
         time.sleep(0.5)
@@ -103,7 +103,7 @@ def wait_until_idle(pid: int) -> None:
 
 
 def wakeups_of(pid: int) -> int:
-    """How often the process' threads have waited for something and gone on."""
+    """Return how often the threads of the process have woken up."""
     total = 0
     for path in Path(f"/proc/{pid}/task").glob("*/status"):
         for line in path.read_text().splitlines():
@@ -113,7 +113,7 @@ def wakeups_of(pid: int) -> int:
 
 
 def memory_of(pid: int) -> Memory:
-    """What the process holds now."""
+    """Return the memory of the process."""
     values = {}
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
         name, _, rest = line.partition(":")
@@ -122,12 +122,12 @@ def memory_of(pid: int) -> Memory:
 
 
 def busy_seconds() -> float:
-    """CPU seconds that all processes of the machine together have used."""
+    """Return the CPU seconds used by all processes of the machine together."""
     fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     user, nice, system, _, _, irq, softirq, *_ = map(int, fields)
     return (user + nice + system + irq + softirq) / TICKS
 
 
 def python() -> str:
-    """The interpreter that runs this."""
+    """Return the path of this Python interpreter."""
     return sys.executable

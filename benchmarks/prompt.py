@@ -1,4 +1,4 @@
-"""How much is sent to the model, and how much of that it has seen before (providers charge a tenth for it)."""
+"""Size of the requests to the model, and the share of each that the model has seen before (billed at a tenth)."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _TEXTS = (
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Bytes of the first request for "hi", and the share of later requests' bytes that the one before began with."""
+    """Measure the size of the first request for "hi", and the share of later requests that repeats the previous one."""
     with bench.daemon(bench.home()) as daemon:
         client = daemon.client()
         bench.asked()
@@ -28,11 +28,11 @@ def measure(bench: Bench) -> Iterator[Row]:
         yield Row('first request for "hi"', len(first) / 1000, "kB", 6, baseline=len(bare) / 1000, beside=beside)
         for number in range(TURNS):
             client.say(f"{_TEXTS[number % len(_TEXTS)]} ({number})", "talk")
-        turns = [body for body in bench.asked() if b'"tools":' in body]  # not what Hob asks for itself
+        turns = [body for body in bench.asked() if b'"tools":' in body]  # without Hob's own requests
     known = [same_bytes(old, new) for old, new in pairwise(turns)]
     shares = [100 * same / len(new) for same, new in zip(known, turns[1:], strict=True)]
     all_of_them = 100 * sum(known) / sum(map(len, turns[1:]))
-    # of a request nothing that came after the one before can be known: the last answer and the new message
+    # the new part of a request cannot be known before: the last answer and the new message
     maximum = 100 * sum(min(len(old), len(new)) for old, new in pairwise(turns)) / sum(map(len, turns[1:]))
     beside = "no request could repeat more than the one before"
     yield Row(f"known prefix over {TURNS} turns", all_of_them, "%", 90, at_least=True, baseline=maximum, beside=beside)
@@ -41,5 +41,5 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def same_bytes(old: bytes, new: bytes) -> int:
-    """How many bytes both begin with."""
+    """Return the length of the common prefix."""
     return next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

@@ -1,8 +1,8 @@
-"""How much of the evidence memory finds: Hob in a harness for public question sets, beside FTS5 in the same one.
+"""Quality of recall: the share of evidence that memory finds in public question sets, beside FTS5 in the same harness.
 
-The sets and the harness stay where they are (`--questions FOLDER`, which holds `harness.py` and the reference
-`reference.py`): LoCoMo may be evaluated with, not passed on. With `--embedder FOLDER`, a sentence-transformers model,
-meaning is compared too; vectors are computed once and kept in `--vectors FILE`.
+Sets and harness are not included (`--questions FOLDER`, which holds `harness.py` and the reference `reference.py`):
+LoCoMo may be used for evaluation but not redistributed. With `--embedder FOLDER`, a sentence-transformers model, recall
+by meaning is measured too; vectors are computed once and kept in `--vectors FILE`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A measured figure, its limit and its baseline; and many of them as a table."""
+"""Measured figures with their limits and baselines, as a table."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,9 +9,9 @@ _COLOURS = {"red": "31", "green": "32", "dim": "2", "bold": "1"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure. `limit` is the most it may be, or the least with `at_least`; None: nothing was promised.
+    """One figure. `limit` is its maximum, or its minimum with `at_least`; None if there is no limit.
 
-    `baseline` is the same figure of a program that does the least that could be called the same, `beside` its name.
+    `baseline` is the same figure of a minimal comparable program, `beside` a description of that program.
     """
 
     name: str
@@ -24,23 +24,23 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether the promise is kept."""
+        """Whether the figure is within its limit."""
         if self.limit is None:
             return True
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     @property
     def ratio(self) -> float | None:
-        """The figure in multiples of its baseline."""
+        """The figure as a multiple of its baseline."""
         return self.value / self.baseline if self.baseline else None
 
     def view(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the row as JSON values."""
         return asdict(self) | {"holds": self.holds, "ratio": self.ratio}
 
 
 def render(rows: Sequence[Row], *, colour: bool) -> str:
-    """The rows as an aligned table."""
+    """Format the rows as an aligned table."""
     head = ("what", "measured", "limit", "", "baseline", "ratio", "the baseline is")
     lines = [head, *(_cells(row) for row in rows)]
     table = aligned(lines, left={0, 3, 6})
@@ -50,7 +50,7 @@ def render(rows: Sequence[Row], *, colour: bool) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]], left: set[int]) -> list[list[str]]:
-    """The cells, as wide as their columns; those of the columns in `left` begin at the left."""
+    """Pad the cells to the width of their columns; columns in `left` are aligned left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         [
@@ -62,7 +62,7 @@ def aligned(lines: Sequence[Sequence[str]], left: set[int]) -> list[list[str]]:
 
 
 def joined(table: Sequence[Sequence[str]]) -> str:
-    """The lines of a table."""
+    """Join the cells into lines."""
     return "\n".join("  ".join(cells).rstrip() for cells in table)
 
 
@@ -75,7 +75,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def short(value: float) -> str:
-    """A number with three digits that count."""
+    """Format a number with three significant digits."""
     if value == 0:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.1g}"

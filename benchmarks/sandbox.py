@@ -1,4 +1,4 @@
-"""What it costs to run a command in the sandbox, and to be able to undo what it did."""
+"""Cost of running a command in the sandbox, and of making its effects undoable."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ _FILES = 5_000
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Milliseconds of wall time for `true`, in each sandbox this machine has, and for a snapshot of 5,000 files."""
+    """Measure the wall milliseconds for `true` in each sandbox of this machine, and for a snapshot of 5,000 files."""
     with tempfile.TemporaryDirectory() as name:
         top = Path(name).resolve()
         for part in ("caches", "state", "work"):
@@ -82,7 +82,7 @@ def _snapshots(top: Path, times: int) -> Iterator[Row]:
     began = time.perf_counter()
     snapshots.take(tree)
     yield Row(f"the first snapshot of {_FILES:,} files", (time.perf_counter() - began) * 1000, "ms")
-    time.sleep(0.1)  # files as young as the snapshot are read once more
+    time.sleep(0.1)  # files as young as the snapshot would be read again
     snapshots.take(tree)
     again, changed = [], []
     for number in range(times):

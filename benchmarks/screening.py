@@ -1,4 +1,4 @@
-"""What it costs to look over what goes to a model and what comes back."""
+"""Cost of screening what is sent to a model and what it answers."""
 
 import asyncio
 import time
@@ -18,14 +18,14 @@ from hob.guard.screening.model_calls.settings import PromptGuardSettings, Saniti
 _PROSE = (Path(__file__).parents[1] / "docs/explanation/durability.md").read_text("utf-8")
 _KB = len(_PROSE) / 1000
 _EVENTS = 20_000
-_HISTORY = 40  # messages of 2 kB: what stays in the prompt
+_HISTORY = 40  # messages of 2 kB that stay in the prompt
 _ASKED = ModelRequest("m", "You are Hob.", (UserMessage("hello"),))
 
 Wrap = Callable[[AsyncIterator[ModelEvent]], AsyncIterator[ModelEvent]]
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Microseconds per 1,000 characters looked over, per request and per streamed event."""
+    """Measure microseconds per 1,000 screened characters, per request and per streamed event."""
     times = bench.times(50, 5)
     beside = "the same text in lower case"
     minimum = _seconds(lambda: _PROSE.lower(), times) / _KB * 1e6
@@ -50,7 +50,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _seconds(work: Callable[[], object], times: int) -> float:
-    """The median of the CPU it takes."""
+    """Return the median CPU seconds."""
     took: list[float] = []
     for _ in range(times):
         began = time.process_time()
@@ -86,7 +86,7 @@ async def _passed(events: AsyncIterator[ModelEvent]) -> AsyncGenerator[ModelEven
 
 
 async def _per_event(wrap: Wrap, times: int) -> float:
-    """Microseconds of CPU that the wrapper adds to each event."""
+    """Return the CPU microseconds that the wrapper adds to each event."""
     took: list[float] = []
     for _ in range(max(3, times // 10)):
         alone = await _drain(_answer())

@@ -1,4 +1,4 @@
-"""What it costs to read a shell command and to say what is to be done about it."""
+"""Cost of reading a shell command and deciding about it."""
 
 import shlex
 import time
@@ -18,7 +18,7 @@ _LONG = "\n".join(f"cp src/file{n}.py build/ && echo 'copied {n}' >> build/log" 
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Microseconds of CPU per command of developers' work, per hostile one, and for the longest text that is read."""
+    """Measure CPU microseconds per developer command, per hostile command, and for the longest accepted text."""
     times = bench.times(20, 3)
     for name, file in (("a usual command", "benign_commands.toml"), ("a hostile command", "hostile_commands.toml")):
         texts = [entry["text"] for entry in tomllib.loads((_DATA / file).read_text("utf-8"))["commands"]]
@@ -35,12 +35,12 @@ def _judge(text: str) -> None:
 def _split(text: str) -> None:
     try:
         list(shlex.shlex(text, posix=True, punctuation_chars=True))
-    except ValueError:  # a quote that is not closed
+    except ValueError:  # an unclosed quote
         return
 
 
 def _each(texts: list[str], work: Callable[[str], None], times: int) -> float:
-    """Microseconds of CPU per text: the median over rounds of all."""
+    """Return the CPU microseconds per text: the median of several rounds over all texts."""
     took: list[float] = []
     for _ in range(times):
         began = time.process_time()

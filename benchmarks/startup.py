@@ -1,4 +1,4 @@
-"""What it takes to get going: short commands, one question without and with a daemon, the daemon itself."""
+"""Start-up cost: short commands, one question without and with a daemon, and the daemon itself."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,7 +12,7 @@ SERVER = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """CPU seconds of commands, wall seconds of the daemon's start and its first turn."""
+    """Measure CPU seconds of commands, and wall seconds of the daemon's start and first turn."""
     times = bench.times(11, 3)
     home = bench.home()
     environ = bench.environ(home)
@@ -37,7 +37,9 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _daemon(bench: Bench, times: int) -> Iterator[Row]:
-    """Start daemons on empty homes: each sees its first message ever. The least counts: other programs only add."""
+    """Measure daemons on empty homes, each with its first message ever. The lowest figures count: other programs only
+    add.
+    """
     ready: list[float] = []
     cpu: list[float] = []
     first: list[float] = []

@@ -1,4 +1,4 @@
-"""What one turn costs the daemon, every commit durable, and every call judged."""
+"""Cost of one turn for the daemon, with durable commits and every call judged."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,13 +8,14 @@ from benchmarks.processes import cpu_of, python, run_once
 from benchmarks.rows import Row
 
 COMMITS, TOOL_COMMITS = 2, 4
-"""The fewest commits that keep the promises: accepted and finished; with a tool its intent and its receipt too."""
+"""The fewest commits that keep the promises: accepted and finished; with a tool call also its intent and its receipt.
+"""
 
 CALL = 'CALL read {"path": "note.md"}'
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """CPU milliseconds of a plain turn and of one that calls a tool, in a session that is compacted as it grows."""
+    """Measure CPU milliseconds of a plain turn and of one with a tool call, in a growing, compacted session."""
     rounds, turns = bench.times(8, 3), 40
     with bench.daemon(bench.home()) as daemon:
         plain = least_cpu(daemon, lambda number: f"message {number}", rounds, turns)
@@ -31,16 +32,16 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def write_note(bench: Bench, home: Path) -> None:
-    """The file that the call reads."""
+    """Write the file that the tool call reads."""
     note = bench.workspace(home) / "work" / "note.md"
     note.parent.mkdir(parents=True)
     note.write_text("milk and bread\n")
 
 
 def least_cpu(daemon: Daemon, text: Callable[[int], str], rounds: int, turns: int, *, fresh: bool = False) -> float:
-    """The median over rounds of what a turn costs, in milliseconds of CPU. A round before them warms up.
+    """Return the median CPU milliseconds per turn over several rounds, after a warm-up round.
 
-    All are of one session, or each of a `fresh` one.
+    All turns share a session, or with `fresh` have one each.
     """
     client = daemon.client()
     costs: list[float] = []

@@ -1,4 +1,4 @@
-"""What it costs to read a page of the web."""
+"""Cost of reading a web page."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ class _NoBlobs:
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """`web_fetch` of an article of 200 kB on loopback, with the process that reads it, as the second page and later."""
+    """Measure `web_fetch` of a 200 kB article on loopback, including the reader process, from the second page on."""
     took, size = asyncio.run(_fetched(bench.times(30, 5)))
     yield Row(f"web_fetch of a page of {size // 1000} kB", took, "ms CPU", 60)
 
@@ -77,7 +77,7 @@ async def _fetched(times: int) -> tuple[float, int]:
 
 
 def _used(documents: DocumentReader) -> float:
-    """Seconds of the processor: ours, and those of the process that reads documents."""
+    """Return the CPU seconds of this process and of the document reader's."""
     process = documents._process  # noqa: SLF001 - what it costs is to be measured
     assert process is not None
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -85,7 +85,7 @@ def _used(documents: DocumentReader) -> float:
 
 
 def _page() -> bytes:
-    """An article like many: headings, paragraphs with links, a menu, a script."""
+    """Return a typical article: headings, paragraphs with links, a menu, a script."""
     chance = random.Random(1)
 
     def paragraph() -> str:

@@ -1,4 +1,4 @@
-"""What it costs to ask a model server and to hear its answer, on every wire."""
+"""Cost of a request to a model server and of its answer, on every wire."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ _REQUEST = ModelRequest("claude-x", "You are Hob.", (UserMessage("hello"),))
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Microseconds of CPU per event when many arrive at once, milliseconds per request of a short answer."""
+    """Measure CPU microseconds per event when many arrive at once, and milliseconds per request with a short answer."""
     for wire in WIRES:
         events, bare_events, request, bare_request = asyncio.run(_costs(bench, wire))
         beside = "bare httpx2 that reads the bytes"

@@ -1,1 +1,1 @@
-"""Small programs that run beside Hob: the baselines."""
+"""Small programs that run beside Hob, above all the baselines."""

@@ -1,4 +1,4 @@
-"""A baseline: rows of a message's size made durable in the given number of commits, N times, with bare apsw."""
+"""Baseline: message-sized rows made durable in the given number of commits, N times, with bare apsw."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ _ROW = "x" * 300
 
 
 def main(commits: int, times: int, folder: str) -> None:
-    """Print the CPU seconds that one time takes."""
+    """Print the CPU seconds per repetition."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         connection = apsw.Connection(str(Path(place) / "commits.db"))
         connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")

@@ -1,4 +1,4 @@
-"""A baseline: the least that can be called an HTTP server on asyncio. It answers at once and keeps nothing."""
+"""Baseline: a minimal HTTP server on asyncio that answers at once and keeps nothing."""
 
 import asyncio
 import sys
@@ -8,7 +8,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length:
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Read requests and answer each until the client hangs up."""
+    """Read requests and answer each until the client disconnects."""
     try:
         while head := await reader.readuntil(b"\r\n\r\n"):
             lines = head.lower().split(b"\r\n")
@@ -21,7 +21,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def serve() -> None:
-    """Serve until killed; the URL is the first line on standard output."""
+    """Serve until killed; the first line on standard output is the URL."""
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     sys.stdout.write(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Hob's memory in a recall harness: what is added is kept in a store of its own, what is asked is searched.
+"""Adapter of Hob's memory for a recall harness: added items go into a store of their own, questions search it.
 
 The harness makes an adapter for each store, gives it items (`id`, `text`, `speaker`, `role`, `timestamp`, `session`)
 and asks for ids.
@@ -31,7 +31,7 @@ _AT_ONCE = 100
 
 
 class Words:
-    """Finds by words."""
+    """Searches by words."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
@@ -68,7 +68,7 @@ class Words:
 
 
 class Meaning(Words):
-    """Finds by words and meaning."""
+    """Searches by words and meaning."""
 
     def _meaning(self) -> MemoryEmbedder:
         embedder = _CachedEmbedder(Path(os.environ["HOB_BENCH_EMBEDDER"]), Path(os.environ["HOB_BENCH_VECTORS"]))
@@ -86,7 +86,7 @@ class _CachedEmbedder:
         self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """As `Embedder.embed`."""
+        """Return the vectors of the texts, as `Embedder.embed` does."""
         keys = [hashlib.sha256(f"{self._version}\0{text}".encode()).digest() for text in texts]
         known = {key: row[0] for key in keys if (row := self._find(key))}
         if new := [(key, text) for key, text in zip(keys, texts, strict=True) if key not in known]:

@@ -1,4 +1,4 @@
-"""`hob serve` with a table of a hundred routes: those there are, and as many more as it takes, each with a request."""
+"""`hob serve` with a hundred routes: the existing ones and generated ones, each with a typed request."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,14 @@ ROUTES = 100
 
 
 async def answer(call: EndpointCall[Any]) -> Response:
-    """What was asked, and so many rows of it."""
+    """Answer with the request and `limit` rows of it."""
     payload = getattr(call, "payload" if hasattr(call, "payload") else "asked")  # earlier revisions are measured too
     row = {"text": payload.text, "limit": payload.limit, "everything": payload.everything}
     return json_response({"rows": [row] * payload.limit})
 
 
 def hundred(subsystems: Iterable[Subsystem]) -> Sequence[Endpoint[Any]]:
-    """Their table, filled up."""
+    """Return the existing routes, filled up to a hundred."""
     more = []
     for number in range(ROUTES - len(ENDPOINTS)):
         fields = (
@@ -44,7 +44,7 @@ def hundred(subsystems: Iterable[Subsystem]) -> Sequence[Endpoint[Any]]:
 
 
 def main() -> None:
-    """Serve, and say where."""
+    """Serve, and print the address."""
     vars(daemon)["endpoints_of"] = hundred
     config = read_config()
     with own(config.home, "serve"):

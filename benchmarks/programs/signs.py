@@ -1,5 +1,6 @@
-"""Searches signs of random vectors and tells what that takes: COUNT DIMENSION. A process of its own, so that what it
-holds can be told from what others hold."""
+"""Searches the sign bits of random vectors and prints the cost; arguments: COUNT DIMENSION. It is a separate process so
+that its memory can be measured alone.
+"""
 
 import json
 import os
@@ -23,7 +24,7 @@ _EMBEDDER, _SEARCHES = 1, 60
 
 
 class _Index(ScopedIndex):
-    """An index with real sign bits; the vectors compared exactly are a repeated few."""
+    """An index with real sign bits; the vectors for exact comparison are a few repeated ones."""
 
     def __init__(self, connection: apsw.Connection, split_token: bytes) -> None:
         super().__init__(connection, Scope("owner"))
