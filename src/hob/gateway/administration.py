@@ -1,4 +1,4 @@
-"""Administration, for the owner: the port behind the routes."""
+"""The owner's administration: the port behind the routes."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict
@@ -31,7 +31,7 @@ class FindingAnswer(TypedDict):
 
 
 class SkippedAnswer(TypedDict):
-    """A check that could not be made."""
+    """A check that could not run."""
 
     id: str
     reason: str
@@ -73,13 +73,13 @@ class PluginAnswer(TypedDict):
 
 
 class SecretAnswer(TypedDict):
-    """A secret by its place, never its value.
+    """Where a secret is stored, never its value.
 
     key: the setting that uses it
     about: what that setting is for
     reference: e.g. `env:NAME`, `file:NAME` or `keyring:NAME`; null if the settings hold the secret itself
-    problem: why it cannot be read; empty if it can, and for places that are not read for this
-    changed: the time of its file
+    problem: why it cannot be read; empty if it can, and for commands and keyrings, which are not read here
+    changed: when its file was last changed
     """
 
     key: str
@@ -90,7 +90,7 @@ class SecretAnswer(TypedDict):
 
 
 class CredentialAnswer(TypedDict):
-    """A secret that commands use at one host without knowing it.
+    """A secret that commands can use at one host but never see.
 
     variable: the environment variable with its placeholder
     agents: who may use it
@@ -132,10 +132,10 @@ class SandboxAnswer(TypedDict):
 
 
 class TriedAnswer(TypedDict):
-    """The outcome of a probe of a model.
+    """The result of probing a model.
 
     tools: whether it calls tools
-    trouble: why not
+    trouble: why the probe failed
     first: seconds to the first piece
     cost: in micro-dollars
     """
@@ -151,10 +151,10 @@ class TriedAnswer(TypedDict):
 
 
 class ConnectedAnswer(TypedDict):
-    """The outcome of connecting a model.
+    """The result of connecting a model.
 
     tools: whether it calls tools
-    trouble: why not
+    trouble: why it cannot be used
     kept: whether it was saved, and is used from now on
     """
 
@@ -216,13 +216,13 @@ class IdentityFilesAnswer(TypedDict):
 
 
 class Administration(Protocol):
-    """The owner's view of log, health, channels and plug-ins, and of connecting models."""
+    """Shows the owner log, health, channels and plug-ins, and connects models."""
 
     async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
         """Return lines of the log, newest last."""
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
-        """Return the doctor's recent findings, or with `refresh` new ones; `online`: with model servers."""
+        """Return the doctor's recent findings. `refresh` examines again, `online` contacts model servers too."""
 
     async def channels(self) -> Sequence[ChannelAnswer]:
         """Return the running channels, each with its number of undelivered messages."""

@@ -1,4 +1,4 @@
-"""The API apart from HTTP: what the routes need."""
+"""The parts of the API that are independent of HTTP: what the routes need."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -42,10 +42,10 @@ T = TypeVar("T")
 
 
 class Conversations(Protocol):
-    """Sessions, as their owner sees and changes them. All raise NotFound for an unknown session."""
+    """The owner's operations on sessions. All raise NotFound for an unknown session."""
 
     async def all(self, *, archived: bool) -> SessionsAnswer:
-        """Return every session, latest first; the archived ones instead if asked."""
+        """Return all sessions, or only the `archived` ones, latest first."""
 
     async def key(self, name: str) -> SessionKey:
         """Return a session's key."""
@@ -56,13 +56,13 @@ class Conversations(Protocol):
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
     ) -> SessionAnswer:
-        """Change what is given. Raises InvalidRequest."""
+        """Change the given fields. Raises InvalidRequest."""
 
     async def delete(self, name: str) -> SessionDeletedAnswer:
-        """Erase all that was said in it. Raises InvalidRequest while it is working."""
+        """Erase everything said in a session. Raises InvalidRequest while a turn is running."""
 
     async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
-        """Copy a session, up to a place in it, into a new one. Raises InvalidRequest."""
+        """Copy a session, up to a position, into a new one. Raises InvalidRequest."""
 
 
 class Models(Protocol):
@@ -72,15 +72,15 @@ class Models(Protocol):
         """Return the configured models by reference and alias, the default one first."""
 
     def check(self, name: str, *, bare: bool = False) -> None:
-        """Raise NotFound for a name that leads to no available model.
+        """Raise NotFound unless the name refers to an available model.
 
-        The default server takes any name without a provider as one of its models: with `bare`, that suffices.
+        With `bare`, any name without a provider passes, since the default server may offer it.
         """
 
     def embedding(self, name: str = "") -> str:
         """Return the reference of the embedding model.
 
-        Raises ModelError if there is none, NotFound if the name means another one.
+        Raises ModelError if there is none, NotFound if `name` refers to another model.
         """
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
@@ -88,17 +88,17 @@ class Models(Protocol):
 
 
 class Operations(Protocol):
-    """What routes may trigger; the commands use the same operations."""
+    """Operations that routes can trigger; commands use the same ones."""
 
     @property
     def conversations(self) -> Conversations:
-        """Sessions, as their owner sees and changes them."""
+        """The owner's operations on sessions."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """Stop a session's running turn. Return False if there was none."""
 
     async def wake(self, turn: TurnId) -> bool:
-        """Wake a parked turn, whose wait is over. Return False if it does not wait."""
+        """Wake a parked turn whose wait is over. Return False if it is not waiting."""
 
     async def stop_all(self, reason: str) -> int:
         """Stop every turn and command, and hold self-started work until `lift`. Return how many were stopped."""
@@ -107,7 +107,7 @@ class Operations(Protocol):
         """Resume self-started work. Return False if none was held."""
 
     async def retry(self, id: str) -> Mapping[str, Any]:
-        """Retry what failed or was quarantined. Raises NotFound."""
+        """Retry failed or quarantined work. Raises NotFound."""
 
     async def cancel(self, id: str, reason: str) -> bool:
         """Stop the work on a message, or remove it from its queue. Return False if it had already ended."""
@@ -116,13 +116,13 @@ class Operations(Protocol):
         """Retry every turn that failed with this error code."""
 
     async def status(self) -> Mapping[str, Any]:
-        """Return Hob's status: `StatusAnswer`, and what features add to it."""
+        """Return Hob's status: `StatusAnswer` and the features' own fields."""
 
     def mode(self) -> str:
         """Return `remote` if other machines reach Hob, `full` if it is in chats too, else `standalone`."""
 
     def settings(self) -> Sequence[SettingAnswer]:
-        """Return every setting with its value, its manual, and the value's origin."""
+        """Return every setting with its value, its description and the value's origin."""
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         """Change settings that may change while Hob runs, all or none; null removes a change.
@@ -137,7 +137,7 @@ class Operations(Protocol):
         """
 
     async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
-        """Ask a model for a word and for a tool call, within the spending limits; a draft changes how it is reached."""
+        """Ask a model for a word and a tool call, within the spending limits; `draft` overrides its settings."""
 
     async def prompt(self, session: str) -> PromptAnswer:
         """Return what the next request of a session would contain, in bytes and tokens by section."""
@@ -146,7 +146,7 @@ class Operations(Protocol):
         """Restore files that a turn changed, or preview that. Raises NotFound, InvalidRequest."""
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
-        """Return what models were sent in a turn, and another model's answer to it if one is named. Executes nothing.
+        """Return the requests of a turn and, if a model is named, that model's answer to them. Executes no tool.
 
         Raises NotFound, InvalidRequest.
         """
@@ -155,7 +155,7 @@ class Operations(Protocol):
         """Return the metrics for monitoring."""
 
     async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
-        """Forget a person, by id or address, or preview that. Raises NotFound, InvalidRequest."""
+        """Erase a person's data, by id or address, or preview that. Raises NotFound, InvalidRequest."""
 
     def reload(self) -> ReloadedAnswer:
         """Reload settings and secrets. Return which settings wait for a restart."""
@@ -164,15 +164,15 @@ class Operations(Protocol):
         """Write a consistent copy of the database."""
 
     def accepting(self) -> bool:
-        """Return whether messages are accepted; no longer once Hob is shutting down."""
+        """Return whether messages are accepted; False once Hob is shutting down."""
 
     def hand_over(self) -> None:
-        """End after the current work, since a daemon wants the home. Raises NotAllowed in the daemon itself."""
+        """Exit after the current work so that a daemon can own the home. Raises NotAllowed in the daemon itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What the routes need."""
+    """The dependencies of the routes."""
 
     accept: Accept
     store: Store
@@ -183,18 +183,18 @@ class Api:
     keyring: Keyring
     people: PairingService
     pending_approvals: Callable[[], PendingApprovals]
-    """Loads them on first use."""
+    """Loads the questions for approval on first use."""
     models: Models
     mask: Callable[[str], str] = str
-    """Masks known secrets in whatever leaves."""
+    """Masks known secrets in everything that is sent."""
     refused: Callable[[str], None] = lambda who: None
-    """Called with the origin of each call without a valid token."""
+    """Called with the origin of each call that has no valid token."""
     ports: Mapping[type, object] = field(default_factory=dict)
     """The ports of features."""
     connected: OpenConnections = field(default_factory=OpenConnections)
     """The open WebSockets."""
     dashboard: str = ""
-    """The dashboard's URL; empty if it does not listen."""
+    """The dashboard's URL; empty if it is not served."""
     views: Sequence[ViewAnswer] = ()
     """Features' pages in the dashboard: `name`, `title` and what they `ask`."""
     login_codes: LoginCodes = field(default_factory=LoginCodes)
@@ -206,7 +206,7 @@ class Api:
         return cast(T, self.ports[kind])
 
     def kept(self, kind: type[T]) -> T:
-        """Return what routes keep in memory for this run, made on first use."""
+        """Return the routes' in-memory state of this type, created on first use."""
         if kind not in self._kept:
             self._kept[kind] = kind()
         return cast(T, self._kept[kind])

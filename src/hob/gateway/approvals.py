@@ -60,7 +60,7 @@ class SettledAnswer(ApprovalAnswer):
 class GrantAnswer(TypedDict):
     """An approval for more than one call.
 
-    session: null if it holds everywhere
+    session: null if it applies everywhere
     """
 
     id: str
@@ -88,8 +88,8 @@ class PendingApprovals(Protocol):
         """Return one question, answered or not. Raises NotFound."""
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
-        """Answer a question and resume its turn. Return the question and a line for people. Repeating an answer is no
-        error.
+        """Answer a question and resume its turn. Return the question and a line for people. Repeating an answer is
+        allowed.
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
@@ -98,7 +98,7 @@ class PendingApprovals(Protocol):
         """Return the scopes that an approval may have here."""
 
     async def grants(self) -> Sequence[Grant]:
-        """Return the approvals that hold for more than one call, oldest first. Raises StoreErrors."""
+        """Return the approvals that cover more than one call, oldest first. Raises StoreErrors."""
 
     async def revoke(self, id: str) -> None:
         """Revoke a grant. Raises NotFound."""
@@ -148,7 +148,7 @@ async def settled_view(
 
 
 async def grants_view(pending_approvals: PendingApprovals) -> GrantsAnswer:
-    """Return the grants; `session` is null if one holds everywhere."""
+    """Return the grants; `session` is null if one applies everywhere."""
     return {
         "grants": [
             {

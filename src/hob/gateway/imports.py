@@ -1,4 +1,4 @@
-"""Past messages of another assistant, as the API takes and the store keeps them."""
+"""Past messages of another assistant: their form in the API, and storing them."""
 
 from typing import Literal, TypedDict
 
@@ -36,7 +36,7 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """One message. Whoever wrote it, it is untrusted, since it comes from a file."""
+    """One message. Its text is untrusted whoever wrote it, since it comes from a file."""
 
     key: str = field("its id at the source", characters=(1, 200))
     role: Literal["user", "assistant", "tool"] = field("its role")
@@ -59,7 +59,7 @@ class ImportRequest:
 
 
 async def take_over(store: Store, importing: ImportRequest) -> ImportedMessagesAnswer:
-    """Add the messages as history. Return how many are new and were there. Raises InvalidRequest, StoreErrors."""
+    """Add the messages as history. Return how many are new and how many existed. Raises InvalidRequest, StoreErrors."""
     past = [PastEntry(each.key, _entry(each)) for each in importing.messages]
     new = await store.imports.add(SessionKey(importing.session), importing.title, past, preview=importing.preview)
     return {"new": new, "there": len(past) - new}

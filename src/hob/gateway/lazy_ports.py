@@ -1,4 +1,4 @@
-"""Ports whose implementations, and answer types, load on first use."""
+"""Ports whose implementations and answer types load on first use."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class LazyRepositories(NamedTuple):
 
 
 class LazyMemory(NamedTuple):
-    """Loads the memory's controls on first use: its contents, and its vectors."""
+    """Loads memory's controls on first use."""
 
     open: Callable[[], MemoryControls]

@@ -420,7 +420,7 @@ class FactControl(Protocol):
         """Return the matching facts with their evidence and contradictions."""
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
-        """Change the fact whose id begins so; `right` is what holds instead. Raises NotFound, InvalidRequest."""
+        """Change the fact whose id starts so; `right` is the correct statement. Raises NotFound, InvalidRequest."""
 
     async def goals(self, *, closed: bool) -> GoalsAnswer:
         """Return the goals with their notes; with `closed` also those that are done or dropped."""
@@ -468,7 +468,7 @@ class StatusControl(Protocol):
 
 
 class MemoryControls(NamedTuple):
-    """The parts of the API of memory."""
+    """The parts of memory's API."""
 
     items: ItemControl
     facts: FactControl

@@ -60,9 +60,7 @@ class Phone(Protocol):
     """The dashboard's address for phones, if the owner wants one."""
 
     async def address(self) -> PhoneAddress:
-        """Return its current address, waiting until it is known. Raises NotFound if not wanted, NotReady with the
-        reason.
-        """
+        """Return its current address once it is known. Raises NotFound if not wanted, NotReady with the reason."""
 
     async def view(self) -> PhoneAnswer:
         """Return the setting, the current state, and the possible addresses."""

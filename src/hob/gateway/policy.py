@@ -1,4 +1,4 @@
-"""Explanations of the policy: the port behind the route."""
+"""Policy explanations: the port behind the route."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -33,7 +33,7 @@ class ExplainRequest:
 
 
 class PolicyExplainer(Protocol):
-    """Explains what would be allowed, asked about or refused, without doing it."""
+    """Explains whether a call would be allowed, asked about or refused, without making it."""
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """Return the decision on this call and the rule that makes it."""

@@ -126,35 +126,35 @@ class RepoPullRequest:
 class Repositories(Protocol):
     """Reads and changes a repository. `repo` is `work` or `identity`; paths are relative to its folder.
 
-    All raise InvalidRequest for what git refuses, NotFound for what is not in it.
+    All raise InvalidRequest if git refuses, NotFound for what does not exist there.
     """
 
     def place(self, repo: str) -> WorkRepoAnswer:
-        """Return where the repository is."""
+        """Return the folder of the repository."""
 
     async def tree(self, repo: str, path: str) -> TreeAnswer:
-        """Return the entries of a folder, folders first."""
+        """List a folder, subfolders first."""
 
     async def file(self, repo: str, path: str) -> FileAnswer:
-        """Return the beginning of a file, if it is text."""
+        """Return the beginning of a text file."""
 
     async def status(self, repo: str) -> RepoStatusAnswer:
-        """Return the branch, and what differs from the last commit."""
+        """Return the branch and the uncommitted changes."""
 
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
         """Return the repositories in the folder, and the lines of files that contain a text."""
 
     async def branches(self, repo: str) -> BranchesAnswer:
-        """Return the branches, and which one is checked out."""
+        """List the branches, with the current one."""
 
     async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
         """Check out a branch."""
 
     async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
-        """Return the newest commits, of a path if one is given."""
+        """List the newest commits, optionally of one path."""
 
     async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
-        """Return the changes of a commit; without one, those since the last commit."""
+        """Return the diff of a commit; without one, of the uncommitted changes."""
 
     async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
         """Commit all changes, or those of these paths."""
@@ -166,10 +166,10 @@ class Repositories(Protocol):
         """Push the branch to its remote."""
 
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
-        """Make the folder a repository; set the address of its remote if one is given."""
+        """Initialize a repository in the folder; set its remote if one is given."""
 
     async def pull_request(self, pull_request: RepoPullRequest) -> RepoDoneAnswer:
-        """Open a pull request with GitHub's own program."""
+        """Open a pull request with GitHub's `gh`."""
 
     async def github(self) -> GitHubAnswer:
-        """Return whether GitHub's program is installed and signed in."""
+        """Report whether GitHub's `gh` is installed and signed in."""

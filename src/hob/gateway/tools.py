@@ -1,4 +1,4 @@
-"""The tools, for their owner: the port behind the routes."""
+"""The tools for their owner: the port behind the routes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict
@@ -11,7 +11,7 @@ class ToolAnswer(TypedDict):
 
     group: empty if it is always shown
     tier: 0 reads, 1 writes, 2 may do harm
-    effects: what it does to the world
+    effects: its side effects
     """
 
     name: str
@@ -69,9 +69,9 @@ class PageCallAnswer(DecisionView):
 
 
 class PageCall(NamedTuple):
-    """A call that a page of an MCP server makes: of which page, and a tool by the name that the server gave it.
+    """A call by a page of an MCP server, to a tool by its name on that server.
 
-    The tool `resources/read` stands for what the server offers to read.
+    The tool `resources/read` reads the server's resources.
     """
 
     page: str
@@ -93,7 +93,7 @@ class ToolCatalog(Protocol):
     async def test(self, name: str, arguments: str, *, confirmed: bool) -> ToolTriedAnswer:
         """Make one call as if the owner had asked for it, judged by the policy. Return decision and result.
 
-        `arguments` are JSON, or the most important one as it is. A call that needs approval is made only if
+        `arguments` are JSON, or the main argument as plain text. A call that needs approval is made only if
         `confirmed`. Raises NotFound, InvalidRequest.
         """
 

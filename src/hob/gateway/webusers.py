@@ -6,7 +6,7 @@ from hob.core.ids import SessionKey
 
 
 class WebUser(NamedTuple):
-    """A person who writes in the browser. `force_send`: their linked chat is sent to in silent mode too.
+    """A person who writes in the browser. `force_send`: their linked chat receives messages in silent mode too.
 
     `address` is the linked chat as `channel:id`, or empty; `created` is in Unix seconds.
     """
@@ -36,7 +36,7 @@ class WebUsers(Protocol):
         """Add a web user, or return the one with this name."""
 
     async def change(self, id: str, *, force_send: bool | None = None, address: str | None = None) -> WebUser:
-        """Change what is given; an empty address removes the link to a chat."""
+        """Change the given fields; an empty address removes the link to a chat."""
 
     async def remove(self, id: str) -> None:
-        """Forget the user and the link; the conversation stays."""
+        """Remove the user and the link; the conversation stays."""

@@ -1,7 +1,7 @@
 """Signed-in browsers: session lifetime, the cookie, and protection against other pages (CSRF, DNS rebinding).
 
 A signed-in browser's token has two halves: a cookie that no script can read, and a word that the page keeps and sends
-in a header. Other pages can make a browser send the cookie, but not the word; either half alone is useless.
+in a header. Other pages can make a browser send the cookie, but not the word; neither half works alone.
 """
 
 from collections.abc import Iterable

@@ -22,7 +22,7 @@ class ApiCaller:
 
     @property
     def owner(self) -> bool:
-        """Whether the caller's words count as the owner's own, including approvals."""
+        """Whether the caller speaks for the owner and may give approvals."""
         return self.cls is SenderClass.OWNER and self.may(TokenScope.APPROVE)
 
     @property
@@ -34,4 +34,4 @@ class ApiCaller:
 EVERYTHING = frozenset(TokenScope)
 AT_THE_SOCKET = ApiCaller("", EVERYTHING, local=True)
 WITH_THE_TOKEN = ApiCaller("", EVERYTHING)
-"""A caller with the token that Hob made for its owner."""
+"""The caller with the owner's own token."""

@@ -27,7 +27,7 @@ class LoginCodes:
         return code
 
     def redeem(self, code: str, monotonic: Callable[[], float]) -> ApiCaller | None:
-        """Return whose code this is, and void it. Return None if it is wrong, used or expired."""
+        """Return the caller a code was issued for, and invalidate it. Return None if it is wrong, used or expired."""
         ends, caller = self._codes.pop(_hash(code), (0.0, None))
         return caller if ends > monotonic() else None
 

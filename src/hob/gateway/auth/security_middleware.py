@@ -17,10 +17,10 @@ HEADERS = (
     ("referrer-policy", "no-referrer"),
     ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
 )
-"""Headers of every answer that lacks them: browsers then sniff, cache and frame nothing."""
+"""Default headers of every answer: browsers do not sniff, cache or frame it."""
 
 VIEWS = "/views/"
-"""Pages of plug-ins: public files, loaded by a frame without an origin."""
+"""Pages of plug-ins: public files in frames without an origin."""
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session, x-request-id",
@@ -69,7 +69,7 @@ class HttpSecurityMiddleware:
         if not is_our_host(host, settings.hosts):
             return Failure("wrong_host", "the API is not known by this name; add it to gateway.hosts")
         scheme = _HTTP_OF.get(str(scope["scheme"]), str(scope["scheme"]))
-        # these frames have no origin, and serve nothing but files
+        # these frames have no origin, and only files are served there
         page = scope["type"] == "http" and str(scope["path"]).startswith(VIEWS)
         if origin and not page and not is_our_origin(origin, scheme, host, settings.cors_origins):
             return Failure("wrong_origin", "pages of this origin may not call; add it to gateway.cors_origins")

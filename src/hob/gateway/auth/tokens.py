@@ -1,7 +1,7 @@
 """Bearer tokens: the owner's, made once and kept in the home, and those that the owner issues.
 
 An issued token is 256 random bits, of which only the SHA-256 is stored: so much entropy needs no slow hash. The file is
-read again whenever it changes, so that changes apply to a running daemon at once.
+read again whenever it changes, so changes apply to a running daemon at once.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ from hob.gateway.settings import SHORTEST, TOO_SHORT
 log = logging.getLogger(__name__)
 
 OWNER = "owner"
-"""The name of the owner's token; the file has its former secrets under this name while they are valid."""
+"""The name of the owner's token. The file lists its former secrets under this name while they are valid."""
 
 _PREFIX = "hob_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -46,13 +46,13 @@ class StoredToken:
     expires: float | None = None
 
     def holds(self, now: float) -> bool:
-        """Return whether it has not expired."""
+        """Return whether it is still valid."""
         return self.expires is None or now < self.expires
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An issued token: its scopes, and whose words come with it. The newest secret is last."""
+    """An issued token: its scopes, and the class of its callers. The newest secret is last."""
 
     name: str
     scopes: frozenset[TokenScope]
@@ -60,10 +60,10 @@ class Token:
     created: float
     kept: tuple[StoredToken, ...]
     parent: str = ""
-    """For a browser's token, the token it signed in with; it is valid no longer than that."""
+    """For a browser's token, the token that signed it in, which limits its lifetime."""
 
     def view(self, now: float) -> dict[str, Any]:
-        """Return what may be shown of it."""
+        """Return the token's data without secrets."""
         return {
             "name": self.name,
             "scopes": sorted(self.scopes),
@@ -81,7 +81,7 @@ def token_file(home: Path) -> Path:
 
 
 def load_token(home: Path) -> str | None:
-    """Return the token made at the first start, or None. Raises NotConfigured if it cannot be read."""
+    """Return the token made at the first start, or None if there is none. Raises NotConfigured if it cannot be read."""
     file = token_file(home)
     try:
         return file.read_text("utf-8").strip() or None
@@ -96,7 +96,7 @@ def load_token(home: Path) -> str | None:
 
 
 def checked_token(configured: Secret) -> str:
-    """Return the configured token. Raises NotConfigured if it cannot be read or could be guessed."""
+    """Return the configured token. Raises NotConfigured if it cannot be read or is easy to guess."""
     chosen = configured.reveal()
     if len(chosen) < SHORTEST:
         raise NotConfigured(translatable("gateway.auth_token {problem}", problem=TOO_SHORT))
@@ -104,7 +104,7 @@ def checked_token(configured: Secret) -> str:
 
 
 def ensure_token(home: Path, configured: Secret | None) -> str:
-    """Return the configured token, else the home's, making one if needed. Raises NotConfigured if unusable."""
+    """Return the configured token, else the home's, making one if needed. Raises NotConfigured if it is unusable."""
     if configured is not None:
         return checked_token(configured)
     kept = load_token(home)
@@ -141,8 +141,9 @@ class TokenFile:
             ) from error
 
     def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lifetime: float | None) -> str:
-        """Issue a token, for `lifetime` seconds or for good. Return its secret, which is shown only now. Raises
-        InvalidRequest.
+        """Issue a token, for `lifetime` seconds or without expiry. Return its secret, which is shown only now.
+
+        Raises InvalidRequest.
         """
         if not _NAME.fullmatch(name) or name == OWNER:
             raise InvalidRequest(
@@ -201,7 +202,7 @@ class TokenFile:
                 kept = (*kept, _stored(old, now + overlap))
             if kept:
                 tokens.append(Token(OWNER, frozenset({TokenScope.ADMIN}), SenderClass.OWNER, now, kept))
-        # the old one is stored first: a crash in between leaves both valid, never none
+        # the old one is stored first: after a crash in between, both are valid
         write_whole(token_file(self._home), f"{fresh}\n".encode())
         return fresh
 
@@ -254,7 +255,7 @@ class Keyring:
     def __init__(
         self, owners: Callable[[], str], file: TokenFile | None, clock: Clock, *, chosen: bool = False
     ) -> None:
-        """`owners` returns the owner's token, after each change of tokens; `chosen`: a person made it up."""
+        """`owners` returns the owner's current token; `chosen` says that a person made it up."""
         self._chosen = chosen
         self._owners = owners
         self._file = file
@@ -286,7 +287,7 @@ class Keyring:
         return self._chosen and caller.name == WITH_THE_TOKEN.name
 
     def others(self) -> tuple[Token, ...]:
-        """Return the valid tokens that are not the owner's."""
+        """Return the valid tokens other than the owner's."""
         now = self._clock.now().timestamp()
         given = (each for each in self._issued() if each.cls is not SenderClass.OWNER)
         return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
@@ -298,12 +299,12 @@ class Keyring:
         return self._file.sign_in(caller, lifetime)
 
     def sign_out(self, caller: ApiCaller) -> None:
-        """Sign out the caller's browser; callers with a token of their own are unaffected."""
+        """Sign out the caller's browser; does nothing for callers with a token of their own."""
         if self._file is not None:
             self._file.sign_out(caller.name)
 
     def forget(self) -> None:
-        """Read everything again when next needed, since settings have changed."""
+        """Discard everything read so far, since settings have changed."""
         self._stamp = None
 
     def _load(self) -> tuple[tuple[bytes, float | None, ApiCaller], ...]:

@@ -1,4 +1,4 @@
-"""The caller of a request, identified when a route asks, since public routes read no token."""
+"""The caller of a request, identified only when a route asks, since public routes read no token."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ class Visitor:
     address: str
     authorization: str | None
     unsigned: Lockout
-    """Wrong signatures, counted apart: they are no guesses at a token."""
+    """Wrong signatures, counted separately: they are not guesses at a token."""
     session: str = ""
     """A signed-in browser's half of its token, from a cookie hidden from scripts."""
     csrf: str = ""
@@ -43,7 +43,7 @@ class Visitor:
         raise _unauthorized()
 
     def whole(self, token: str) -> str:
-        """Return a signed-in browser's full token from its page's half; any other token unchanged."""
+        """Return a signed-in browser's full token, given its page's half; any other token unchanged."""
         return f"{self.session}{token}" if self.session and token.startswith(HALF) else token
 
     def show(self, token: str) -> ApiCaller:
@@ -69,10 +69,10 @@ class Visitor:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Count a failure in the block, where a signature is verified.
+        """Count a failure inside the block, where a signature is verified.
 
         After too many failures HttpRefusal is raised instead. Valid signatures pass even then: such a secret cannot be
-        guessed, and behind a proxy, where all senders are one place, anyone could otherwise lock out all of them.
+        guessed, and behind a proxy, where all senders share a place, anyone could otherwise lock out everyone.
         """
         try:
             yield

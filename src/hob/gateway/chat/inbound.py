@@ -1,4 +1,4 @@
-"""A message as the API and the terminal submit it."""
+"""Messages as the API and the terminal submit them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ class ClientEvent:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nothing more comes until a person answers or resumes the conversation."""
+        """Whether nothing follows until a person answers or resumes the conversation."""
         return self.name == "question" or (self.name == "progress" and self.data.get("what") == "paused")
 
 
@@ -85,7 +85,7 @@ class ChatRequest(ChatMessage):
 
 
 def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> Inbound:
-    """Return the owner's message made of these fields. Raises InvalidRequest."""
+    """Return the owner's message with these fields. Raises InvalidRequest."""
     return inbound_of(read(ChatRequest, fields), key, clock, AT_THE_SOCKET)
 
 
@@ -111,12 +111,12 @@ async def load_attachments(message: ChatMessage, blobs: Blobs) -> tuple[Attachme
 
 
 def sender_of(caller: ApiCaller) -> Sender:
-    """Return the sender: the owner, or the person with the token."""
+    """Return the sender: the owner, or the person who holds the token."""
     return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER_PREFIX}{caller.name}", caller.name, caller.cls)
 
 
 def is_own(caller: ApiCaller, session: SessionKey) -> bool:
-    """Return whether this session belongs to the caller; all belong to the owner."""
+    """Return whether the caller may use this session; the owner may use all."""
     own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN_PREFIX}{own_chat(caller)}"
     return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
 

@@ -1,4 +1,4 @@
-"""Following a message from acceptance to its outcome."""
+"""Tracking of a message from acceptance to its outcome."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """The message waits for people; the view says for what. `begun`: it already did when watching began."""
+    """The message waits for a person; `view` says what for. `begun`: it already waited when watching began."""
 
     view: ChatAnswer
     begun: bool
@@ -57,10 +57,10 @@ async def watch(
     """Yield the notices about a message, its questions, and last its view.
 
     `fresh`: nothing else ran since it was queued, so the store need not be read first. Raises ShuttingDown if Hob shuts
-    down before the outcome, StoreDamaged if there will be none.
+    down before the outcome, StoreDamaged if there will be no outcome.
     """
-    # Subscribe before reading the store, so that the end is seen in one of them. A message may be settled under another
-    # trace (it joined that turn), so the whole session is watched.
+    # Subscribe before reading the store, so that the end cannot be missed. A message may be settled under another trace
+    # (it joined that turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
         view = None if fresh else await _view(api, accepted)
         traces = {accepted.trace} if view is None else {accepted.trace, await _trace(api, view)}
@@ -89,7 +89,7 @@ async def watch(
 
 
 def _is_waiting(view: ChatAnswer) -> bool:
-    """Return whether a person is asked, or the program itself."""
+    """Return whether the message waits for a person or for the program itself."""
     return "question" in view or "waits_for" in view
 
 
@@ -145,13 +145,13 @@ async def _question_event(api: Api, view: ChatAnswer) -> ClientEvent:
 
 
 async def mark_fetched(api: Api, id: InboundId) -> None:
-    """Note that this reply was fetched; called after it was sent."""
+    """Record that this reply was fetched; called after it was sent."""
     if not api.store.damage:
         await api.store.outbox.handed_over(id, POLLED_CHANNELS)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:
-    """Return what was answered when the message was accepted. Raises NotFound."""
+    """Return the answer that was given when the message was accepted. Raises NotFound."""
     result = await api.store.inbox.find_result(id)
     if result is None:
         raise NotFound(translatable("no message is called {id}; `hob tasks --all` lists them", id=id))
@@ -159,7 +159,7 @@ async def find_accepted(api: Api, id: InboundId) -> Accepted:
 
 
 async def find_own(api: Api, id: InboundId, caller: ApiCaller) -> Accepted:
-    """Return it for a caller; others than the owner only see their own conversations. Raises NotFound."""
+    """Return a message for a caller; only the owner sees everyone's. Raises NotFound."""
     accepted = await find_accepted(api, id)
     if not is_own(caller, accepted.session):
         raise NotFound(translatable("no message of yours has this id"))

@@ -11,7 +11,7 @@ from hob.gateway.http.failures import HttpRefusal
 
 
 async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
-    """Return the message, to be accepted. Raises InvalidRequest, NotAllowed and HttpRefusal."""
+    """Return the validated message, ready to be accepted. Raises InvalidRequest, NotAllowed and HttpRefusal."""
     files = await load_attachments(message, api.store.blobs)
     inbound = inbound_of(message, key, api.clock, caller, files)
     if inbound.model is not None:
@@ -22,7 +22,7 @@ async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCa
 
 
 def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -> None:
-    """Raise HttpRefusal for an unavailable model, and for callers who may not choose one (as with `/model`).
+    """Raise HttpRefusal if the model is not available or the caller may not choose one (as with `/model`).
 
     A `bare` name without a provider may be one of the default server's.
     """
@@ -36,7 +36,7 @@ def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -
 
 
 async def _check_session(api: Api, key: SessionKey) -> None:
-    """Reject sessions of a channel that do not exist: their answers would lead nowhere."""
+    """Reject sessions of a channel that does not know them: answers would reach no one."""
     channel, _, name = key.partition(":")
     if channel in POLLED_CHANNELS and name.strip():
         return

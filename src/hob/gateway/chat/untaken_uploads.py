@@ -1,6 +1,6 @@
 """Uploaded files that no message uses yet, with their senders and limits.
 
-Each is a row in the database, so that they survive restarts.
+They are rows in the database, so they survive restarts.
 """
 
 import json
@@ -16,7 +16,7 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.store.store import Store
 
 MAX_FILES, MAX_BYTES = 20, 100_000_000
-"""Limits of one sender who is not the owner."""
+"""Limits per sender other than the owner."""
 
 _STATE = ("api", "uploads")
 _HOUR = 3_600

@@ -1,4 +1,4 @@
-"""The web page's files. They are public and hold nothing of the owner's."""
+"""The web page's files. They are public and contain no data of the owner."""
 
 import hashlib
 import mimetypes
@@ -87,7 +87,7 @@ def authority_file(read: Callable[[], bytes | None]) -> ASGIApp:
 
 def _read(package: str, folder: str) -> Mapping[str, _File]:
     """Read all files once, by path: they are small, and no others can be requested."""
-    import gzip  # a page that no one opens needs none of it
+    import gzip  # most runs serve no page
 
     found: dict[str, _File] = {}
     rest = [("", files(package) / folder)]

@@ -1,4 +1,4 @@
-"""What the journal knows of a trace's model and tool calls."""
+"""Details of a trace's model and tool calls, from the journal."""
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from hob.core.ids import TurnId
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
 
 MAX_TEXT = 20_000
-"""Characters shown of a text, unless the whole is asked for."""
+"""Characters shown of a text, unless all of it is requested."""
 
 
 def event_details(
     events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]], maximum: int | None
 ) -> dict[str, dict[str, Any]]:
-    """What the journal knows of each event of a model or a tool; both are written in the same order."""
+    """Return the journal's details of each model or tool event; events and steps are in the same order."""
     found: dict[str, dict[str, Any]] = {}
     for turn, done in steps.items():
         models, tools = _journalled(done, maximum)
@@ -53,7 +53,7 @@ def _journalled(
 
 
 def recalled_view(step: ModelAsked) -> list[dict[str, Any]]:
-    """The memories that a prompt had, each with what its score is made of."""
+    """Return the memories shown in a prompt, each with the parts of its score."""
     return [{"id": each.id, "score": each.score, "parts": dict(each.parts)} for each in step.recalled]
 
 

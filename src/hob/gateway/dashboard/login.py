@@ -38,7 +38,7 @@ class LoginAnswer(TypedDict):
 
 
 class LogoutAnswer(TypedDict):
-    """Confirms that the login is void."""
+    """Confirms that the login is no longer valid."""
 
     valid: bool
 
@@ -79,7 +79,7 @@ async def login(call: EndpointCall[Login]) -> JsonResponse[LoginAnswer]:
 
 
 async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
-    """Sign out: void the browser's login and any copy of it."""
+    """Sign out: invalidate the browser's login and every copy of it."""
     await asyncio.to_thread(call.api.keyring.sign_out, call.caller)
     response = json_response(LogoutAnswer(valid=False))
     _set_cookie(call, response, "", 0)
@@ -87,7 +87,7 @@ async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
 
 
 def _authenticate(call: EndpointCall[Login]) -> ApiCaller:
-    """Return who signs in. Raises Refusal, which counts as a failed attempt."""
+    """Return the caller who signs in. Raises HttpRefusal, which counts as a failed attempt."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     if bool(call.payload.code) == bool(call.payload.token):
         raise InvalidRequest("give the code of a link, or a token")

@@ -1,4 +1,4 @@
-"""Files of messages: typed by content, and never served as anything a browser would run."""
+"""Files of messages: typed by content, never served as anything a browser would execute."""
 
 import re
 
@@ -42,7 +42,7 @@ async def media(call: EndpointCall[Nothing]) -> Response:
 
 
 def _parse_range(header: str, size: int) -> tuple[int, int] | None:
-    """Return the first and last byte of a range, None for the whole file. An unsatisfiable range has first > last."""
+    """Return the first and last byte of a range; None for the whole file. An unsatisfiable range has first > last."""
     found = _RANGE.fullmatch(header.strip())
     if found is None or not (found[1] or found[2]):
         return None

@@ -66,13 +66,13 @@ async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAns
 
 
 class _CachedAnswers:
-    """The last answer of each language: there are hundreds of settings, and they rarely change."""
+    """The last answer in each language: there are hundreds of settings, and they rarely change."""
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[Sequence[SettingAnswer], SettingsAnswer, bytes]] = {}
 
     def answer(self, found: Sequence[SettingAnswer], language: str) -> tuple[SettingsAnswer, bytes]:
-        """Return the answer and its JSON; rebuilt when the settings differ from the last ones."""
+        """Return the answer and its JSON, rebuilt if the settings have changed since the last call."""
         known = self._told.get(language)
         if known is None or known[0] is not found:
             every: SettingsAnswer = {"settings": found}

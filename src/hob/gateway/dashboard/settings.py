@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 from hob.gateway.settings import GatewaySettings
 
 TAILNET = "tailnet"
-"""Stands for this machine's address in its tailnet."""
+"""Value that means this machine's address in its tailnet."""
 
 
 def _place_problem(text: str) -> str:
@@ -39,7 +39,7 @@ class DashboardSettings:
     )
 
     def port_beside(self, gateway: GatewaySettings) -> int:
-        """Return the dashboard's port beside the API's."""
+        """Return the dashboard's port, derived from the API's."""
         if self.port is not None:
             return self.port
         return gateway.port + 1 if 0 < gateway.port < 65535 else min(gateway.port, 0)

@@ -1,4 +1,4 @@
-"""Status, health, tasks, sessions and audit for the dashboard. Without a token only the public status."""
+"""Status, health, tasks, sessions and audit for the dashboard. Callers without a token see only the public status."""
 
 import asyncio
 import platform

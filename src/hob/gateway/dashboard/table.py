@@ -1,4 +1,4 @@
-"""The routes below `/api/v1`. A route that the API has too is the same endpoint, with the same documentation."""
+"""The routes below `/api/v1`. Routes that the API has too are the same endpoints, with the same documentation."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ SPAN_TYPES: Mapping[EventKind, str] = {
     EventKind.APPROVAL: "APPROVAL",
     EventKind.SUBAGENT: "DELEGATION",
 }
-"""The span type of each event kind, by which the page colours it; all others are EVENT."""
+"""Span types by event kind, which determine the colours on the page; all others are EVENT."""
 
 
 class EventFileAnswer(TypedDict):
@@ -82,7 +82,7 @@ class TimelinePageQuery:
 async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAnswer]:
     """Return a page of the timeline, newest first. `before` leads to the next page; null on the last one.
 
-    A page may be short or even empty and still lead on: one request scans at most 20,000 events.
+    A page may be short or even empty without being the last: one request scans at most 20,000 events.
     """
     payload = call.payload
     wanted = TimelineFilter(
@@ -112,7 +112,7 @@ def may_read(caller: ApiCaller) -> bool:
 async def attached_files(
     call: EndpointCall[Any], events: Iterable[TimelineEvent]
 ) -> Mapping[EventId, list[EventFileAnswer]]:
-    """What came with these messages, if the caller may see it."""
+    """Return the attachments of these messages, if the caller may see them."""
     began = [event for event in events if event.media is not None] if may_read(call.caller) else []
     found = await call.api.store.inbox.attached({event.trace for event in began})
     return {

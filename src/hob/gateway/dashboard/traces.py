@@ -1,4 +1,4 @@
-"""Traces: one message's spans, with its task, decisions and approvals."""
+"""Traces: the spans of one message, with its task, decisions and approvals."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence

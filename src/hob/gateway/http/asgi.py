@@ -1,4 +1,4 @@
-"""The ASGI application: the routing table, dispatched."""
+"""The ASGI application: dispatches requests by the routing table."""
 
 import asyncio
 import os
@@ -25,11 +25,13 @@ from hob.gateway.http.endpoint import Endpoint, caller_of
 from hob.gateway.http.failures import Failure, HttpRefusal
 from hob.gateway.openai.errors import response_at
 
-# The last net before an answer leaves: it contains no known secret, wherever that comes from.
+# The last safeguard before an answer is sent: it contains no known secret, whatever its source.
 
 
 class MaskedAnswers:
-    """Masks secrets in an application's answers. Complete ones keep a correct length; streams are masked by piece."""
+    """Masks secrets in an application's answers. Complete answers get the new length; streams are masked piece by
+    piece.
+    """
 
     def __init__(self, app: ASGIApp, mask: Callable[[str], str]) -> None:
         self._app = app
@@ -42,7 +44,7 @@ class MaskedAnswers:
             nonlocal head
             if message["type"] == "http.response.start":
                 if not any(name == b"content-length" for name, _ in message["headers"]):
-                    await send(message)  # a stream: its reader learns at once that it began
+                    await send(message)  # a stream: its reader sees at once that it began
                 else:
                     head = message
                 return
@@ -81,7 +83,7 @@ def build_api(
     more: Callable[[], Iterable[Endpoint[Any]]] = tuple,
     pages: Mapping[str, ASGIApp] | None = None,
 ) -> ASGIApp:
-    """Return the application: if `local`, for the Unix socket, whose callers are the owner; else guarded, for TCP.
+    """Return the application: if `local`, for the Unix socket, whose callers are the owner; else protected, for TCP.
 
     `more` endpoints are loaded with the first request that matches none of `endpoints`. `pages` are public, each below
     its path; the API's own paths take precedence.
@@ -99,7 +101,7 @@ def build_api(
 
 
 class _Router(Router):
-    """Tries only routes with the literal prefix of the path, in order, instead of all."""
+    """Tries only the routes that share the literal prefix of the path, in order."""
 
     def __init__(
         self, routes: Sequence[Route | WebSocketRoute], more: Callable[[], Sequence[Route | WebSocketRoute]]
@@ -116,7 +118,7 @@ class _Router(Router):
         self.routes += routes
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to the first matching route, else to one that matches its path only."""
+        """Pass the request to the first matching route, else to one whose path matches."""
         scope.setdefault("router", self)
         route, match, found = self._find(scope)
         if match is not Match.FULL and self._more is not None:
@@ -152,7 +154,7 @@ class _Router(Router):
 
 
 class _WithPages:
-    """Dispatches requests to pages by path prefix; the API's paths go to the API."""
+    """Dispatches requests by path prefix to pages, and the API's own paths to the API."""
 
     def __init__(self, api: ASGIApp, pages: Mapping[str, ASGIApp]) -> None:
         self._api = api
@@ -171,7 +173,7 @@ class _WithPages:
 
 
 class LazyApp:
-    """An application that is made with the first request."""
+    """An application that is created by the first request."""
 
     def __init__(self, app: Lazy[ASGIApp]) -> None:
         self._app = app
@@ -183,7 +185,7 @@ class LazyApp:
 
 
 class _WithRequestId:
-    """Sets `x-request-id` on each answer, the caller's own if valid; the log uses it too."""
+    """Sets `x-request-id` on each answer: the caller's own if valid. The log contains it too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -222,11 +224,11 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
         # senders of webhooks have no token
         if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):
             caller_of(request)
-    except HttpRefusal as refusal:  # without a token nobody learns which routes exist
+    except HttpRefusal as refusal:  # without a token, callers cannot learn which routes exist
         return response_at(request.url.path, refusal.failure)
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
     response = response_at(request.url.path, failure)
-    if error.status_code == 405:  # the methods of all routes of this path; the router only names the first one's
+    if error.status_code == 405:  # the methods of all routes with this path; the router names only the first one's
         found = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
         response.headers["allow"] = ", ".join(sorted({each for route in found for each in route.methods}))
     return response

@@ -21,8 +21,8 @@ def load_tls(settings: GatewaySettings) -> ssl.SSLContext | None:
 
 
 def renew_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
-    """Reload the files for future connections. Raises NotConfigured, and then changes nothing."""
-    load_certificate(ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings)  # an invalid one is not applied
+    """Reload the files for future connections. Raises NotConfigured and then changes nothing."""
+    load_certificate(ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings)  # an invalid one is never applied
     load_certificate(context, settings)
 
 

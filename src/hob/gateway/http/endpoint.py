@@ -1,7 +1,7 @@
-"""An endpoint: one row of the routing table, and how its calls are authorised, parsed and answered.
+"""Endpoints: the rows of the routing table, and how their calls are authorised, parsed and answered.
 
-The application, the reference and the OpenAPI file are all made from the table, so that no route lacks a scope, a size
-limit or a manual.
+The application, the reference and the OpenAPI file are all made from the table, so every route has a scope, a size
+limit and documentation.
 """
 
 import logging
@@ -56,7 +56,7 @@ class EndpointCall(Generic[T]):
         return self.request.headers.get(name)
 
     def wants(self, media_type: str) -> bool:
-        """Return whether the caller asks for this media type."""
+        """Return whether the caller accepts this media type."""
         return media_type in self.request.headers.get("accept", "")
 
 
@@ -66,14 +66,14 @@ LiveHandler = Callable[[Api, Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[T]):
-    """One method on one path. Its manual is the handler's docstring.
+    """One method on one path, documented by its handler's docstring.
 
-    `scope` is what the caller must have, unless one of the scopes in `also`; None: public. `takes` is a frozen
-    dataclass made with `fields.field`, parsed from the query, or with POST and PUT from a JSON body; `bytes` takes any
-    body as it is. Unless `closed`, undeclared fields are ignored.
+    The caller needs `scope` or one of the scopes in `also`; None: public. `takes` is a frozen dataclass made with
+    `fields.field`, parsed from the query, or with POST and PUT from a JSON body; `bytes` accepts any body unparsed.
+    Unless `closed`, undeclared fields are ignored.
 
-    The rest is for people and the OpenAPI file: `errors` are the codes of `failures.STATUS` it may end with beyond
-    those of every endpoint, `failures` the statuses of a model's failure.
+    The rest is documentation, also for the OpenAPI file: `errors` are possible codes of `failures.STATUS` beyond those
+    of every endpoint, `failures` the statuses of a model's failure.
     """
 
     method: str
@@ -84,26 +84,28 @@ class Endpoint(Generic[T]):
     errors: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
     also: tuple[TokenScope, ...] = ()
-    """Narrower scopes that suffice, too."""
+    """Narrower scopes that also suffice."""
     local: bool = False
-    """Only on the Unix socket: it acts on the machine, or on whom Hob obeys."""
+    """Only on the Unix socket: it affects the machine, or who may command Hob."""
     closed: bool = True
     media: tuple[str, ...] = (JSON,)
     """The media types of its answer, JSON first."""
     headers: tuple[tuple[str, str], ...] = ()
     """Request headers it uses, each with its meaning."""
     in_query: tuple[str, ...] = ()
-    """Fields that a POST without a body may have in its URL, as older clients do; the answer is marked deprecated."""
+    """Fields that a POST without a body may have in its URL, as older clients send them; the answer is marked
+    deprecated.
+    """
     max_bytes: int | None = None
     """The largest body, if not `gateway.body_bytes`."""
     statuses: tuple[int, ...] = (200,)
     """The statuses of its answer, whose form is the handler's return type (`JsonResponse[...]`)."""
     failing: Callable[[Failure], Response] = failure_response
-    """Writes a failure."""
+    """Formats a failure."""
     changes: str = ""
-    """What it changes, as named in the timeline, so that open pages refresh."""
+    """The name of what it changes, published on the timeline so that open pages refresh."""
     live: Lazy[LiveHandler] | None = None
-    """Handles WebSockets opened at this path; the handler answers requests that open none."""
+    """Handles WebSockets opened at this path; the handler answers plain requests."""
 
     @property
     def has_body(self) -> bool:
@@ -112,7 +114,7 @@ class Endpoint(Generic[T]):
 
     @property
     def raw(self) -> bool:
-        """Whether the body is taken as it is."""
+        """Whether the body is passed on unparsed."""
         return self.takes is bytes
 
     def routes(self, api: Api) -> Iterator[Route | WebSocketRoute]:
@@ -190,7 +192,7 @@ class Endpoint(Generic[T]):
 
 
 class _Live:
-    """A class, since starlette treats a function as a handler of its own `WebSocket`."""
+    """A class, since starlette would call a function as a handler of its own `WebSocket`."""
 
     def __init__(self, live: Lazy[LiveHandler], api: Api) -> None:
         self._live = live
@@ -201,7 +203,7 @@ class _Live:
 
 
 def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
-    """Return the caller, who has one of these scopes, if any are given. Raises HttpRefusal."""
+    """Return the caller, who must have one of these scopes if any are given. Raises HttpRefusal."""
     visitor: Visitor | SocketOwner = request.scope["visitor"]
     caller = visitor.caller()
     if scopes and not any(map(caller.may, scopes)):
@@ -211,7 +213,7 @@ def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
 
 
 NOBODY = ApiCaller("", frozenset())
-"""A caller of a public endpoint, without a token."""
+"""The caller of a public endpoint, without a token."""
 
 
 def _parse_object(body: bytes, request: Request) -> dict[str, Any]:

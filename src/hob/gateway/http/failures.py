@@ -48,7 +48,7 @@ STATUS: Mapping[str, int] = {
     "store_full": 507,
     "internal": 500,
 }
-"""The HTTP status of every error code for requests that did nothing."""
+"""The HTTP status of every error code, for requests that had no effect."""
 
 MODEL_STATUS: Mapping[str, int] = {
     ModelFault.BILLING.value: 402,
@@ -81,7 +81,7 @@ class Failed(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error for programs: a code of `STATUS`, a sentence, and the seconds after which to retry.
+    """An error for programs: a code of `STATUS`, a message, and the seconds to wait before a retry.
 
     `param` is the path of the invalid field, if any.
     """
@@ -102,7 +102,7 @@ class Failure:
 
 
 class HttpRefusal(Exception):
-    """Raised by the gateway for what no error of Hob's expresses: a body too large, a missing scope."""
+    """Raised by the gateway for errors outside Hob's own hierarchy: a body too large, a missing scope."""
 
     def __init__(self, code: str, message: str, retry_after: int | None = None, *, param: str | None = None) -> None:
         super().__init__(message)
@@ -110,7 +110,7 @@ class HttpRefusal(Exception):
 
     @classmethod
     def of(cls, failure: Failure) -> "HttpRefusal":
-        """Return the refusal that answers with this failure."""
+        """Return an exception for this failure."""
         return cls(failure.code, failure.message, failure.retry_after, param=failure.param)
 
 

@@ -1,4 +1,4 @@
-"""Declared requests: frozen dataclasses whose fields are made by `field`, and how one is parsed and validated.
+"""Declared requests: frozen dataclasses with fields made by `field`, and their parsing and validation.
 
 The declaration is the only source: requests are validated by it, and the reference and the OpenAPI file are generated
 from it. Values are not coerced, except that query texts are parsed as the declared number or word.
@@ -19,14 +19,14 @@ from hob.core.values import dataclass
 T = TypeVar("T")
 
 MAX = 2**63 - 1
-"""The largest absolute value of a number."""
+"""The largest accepted absolute value of a number."""
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class FieldBounds:
-    """The bounds of a field's value, and its manual. `unit` goes with a number: `seconds`."""
+    """The bounds of a field's value, and its description. `unit` goes with a number: `seconds`."""
 
     doc: str = ""
     at_least: float | None = None
@@ -36,12 +36,12 @@ class FieldBounds:
     """The minimum and maximum number of characters, all printable."""
     one_of: tuple[str, ...] = ()
     only: tuple[Any, ...] | None = None
-    """The only values allowed, if `kind` does not say it; `why` explains that all others are refused."""
+    """The only accepted values, if `kind` does not say it; `why` explains why all others are refused."""
     why: str = ""
 
 
 class WrongField(InvalidRequest):
-    """A field of a request is invalid; `path` says which, as in `attachments[1].id`."""
+    """A field of a request is invalid; `path` names it, e.g. `attachments[1].id`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -84,7 +84,7 @@ class Field:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether a value must be given."""
         return self.default is MISSING
 
 
@@ -110,7 +110,7 @@ class Nothing:
 
 
 def read(cls: type[T], given: Mapping[str, Any], *, closed: bool = True, within: str = "") -> T:
-    """Make the request from these values; None counts as missing. Raises InvalidRequest, which names the field.
+    """Build the request from these values; None counts as missing. Raises InvalidRequest, which names the field.
 
     Unless `closed`, undeclared fields are ignored. `within` is the path of the object itself.
     """
@@ -161,7 +161,7 @@ def _check_value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bo
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
-    """Return the words that a field of this type may have; none if it is no choice."""
+    """Return the values that a field of this type may have; empty if any are accepted."""
     if get_origin(kind) is Literal:
         return tuple(map(str, get_args(kind)))
     return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
@@ -184,7 +184,7 @@ def _check_plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
 
 
 def _parse_text(kind: type, text: QueryText) -> Any:
-    """Return the text as this type, or unchanged if it is not one."""
+    """Parse a text as this type; return it unchanged if that fails."""
     if kind is bool:
         return _WORDS.get(text, text)
     if kind in (int, float):

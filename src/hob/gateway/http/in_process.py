@@ -1,4 +1,4 @@
-"""In-process requests to the API, as its owner."""
+"""In-process requests to the API as the owner."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Parsing JSON bodies with a nesting limit.
 
-The parser stops at Python's own recursion limit, but whatever writes, copies or traverses the value later needs a
-little more stack than the parser did, and would fail.
+The parser stops only at Python's recursion limit, but code that writes, copies or traverses the value later needs a
+little more stack than the parser, and would fail.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from hob.core.errors import InvalidRequest
 
 MAX_LEVELS = 100
-"""Lists and objects within each other."""
+"""Maximum nesting of lists and objects."""
 
 
 def parse_json(text: bytes | str, what: str = "the body") -> Any:
@@ -21,7 +21,7 @@ def parse_json(text: bytes | str, what: str = "the body") -> Any:
         raise _too_deep(what) from error
     except ValueError as error:
         raise InvalidRequest(f"{what} is not JSON: {error}") from error
-    # text with few brackets cannot be deep, and most is such
+    # text with few brackets cannot be deep, and most texts have few
     brackets = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     if brackets > MAX_LEVELS and _is_deep(value):
         raise _too_deep(what)

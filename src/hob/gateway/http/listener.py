@@ -17,19 +17,19 @@ from hob.gateway.http.failures import Failure
 from hob.gateway.http.uvicorn_server import Config, HttpToolsProtocol, RequestResponseCycle, Server
 from hob.gateway.openai.errors import response_at
 
-# Accepting connections, never more than there is room for.
+# Accepting connections, limited by their number.
 
 log = logging.getLogger(__name__)
 
 BURST = 16
-"""Connections accepted at once before the open ones get a turn."""
+"""Connections accepted in a row before open ones get a turn."""
 REST_SECONDS = 1.0
 """Pause after the system could not accept a connection."""
 _TOLD_SECONDS = 60.0
 
 
 class ConnectionAcceptor:
-    """Accepts connections like `asyncio`'s server, but with a limit: asyncio accepts all, and without a free descriptor
+    """Accepts connections like `asyncio`'s server, but with a limit: asyncio accepts all, and when descriptors run out
     it retries and logs in a busy loop.
 
     Connections beyond `maximum` are closed at once.
@@ -46,7 +46,7 @@ class ConnectionAcceptor:
         tls: ssl.SSLContext | None,
         handshake_seconds: float,
     ) -> None:
-        """The socket is non-blocking, and stays the caller's to close."""
+        """The socket must be non-blocking; closing it is up to the caller."""
         self._listener = listener
         self._protocol = protocol
         self._group = group
@@ -69,7 +69,7 @@ class ConnectionAcceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Return at once: accepted connections are not the acceptor's any more."""
+        """Return at once: accepted connections no longer belong to the acceptor."""
 
     def _accept(self) -> None:
         for _ in range(BURST):
@@ -93,7 +93,7 @@ class ConnectionAcceptor:
             await self._loop.connect_accepted_socket(
                 self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=self._handshake
             )
-        except OSError:  # the client left, or spoke no TLS
+        except OSError:  # the client disconnected, or does not speak TLS
             connection.close()
 
     def _on_connected(self, connection: socket.socket, task: asyncio.Task[None]) -> None:
@@ -118,7 +118,7 @@ MAX_CONNECTIONS = 1_000
 PING_SECONDS = 20.0
 """Seconds between two pings of a WebSocket, and the time to answer one."""
 TURNED_AWAY = 16
-"""Connections beyond the limit that still get an answer; further ones are closed."""
+"""Connections beyond the limit that still get an answer; the rest are closed."""
 HEAD_SECONDS = 15.0
 """Time for a request's head, a TLS handshake, or `MIN_BYTES` of a body."""
 MIN_BYTES = 1_024
@@ -127,12 +127,12 @@ READ_BYTES = 256 * 1024
 
 
 class HeadRefused(Exception):
-    """A request's head that is refused. The text says why."""
+    """A refused request head. The message says why."""
 
 
 class _WholeAnswer(asyncio.Transport):
-    """Sends an answer's head together with the start of its body: each piece is a system call, and wakes the caller. If
-    the length is unknown, the head is sent first.
+    """Sends an answer's head together with the start of its body: each piece costs a system call and wakes the caller.
+    If the length is unknown, the head is sent first.
     """
 
     def __init__(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
@@ -160,7 +160,7 @@ class _WholeAnswer(asyncio.Transport):
 
 
 class LimitedHttpProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with limits that apply before a request, and so its token, is known."""
+    """uvicorn's protocol with limits that apply before the request and its token are known."""
 
     _head_bytes = 0
     _head_size = 0
@@ -170,7 +170,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     _body_bytes = 0
     _no_room = False
     _awaits = False
-    """Whether more has to come after the last read: most requests come whole, and need no timer."""
+    """Whether more data is expected after the last read: most requests arrive whole and need no timer."""
     _deadline: asyncio.TimerHandle | None = None
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -198,7 +198,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._expect()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP request."""
+        """Answer bytes that are not an HTTP request."""
         body = json.dumps(Failure("invalid_request", self._wrong or msg).view()).encode()
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
@@ -260,7 +260,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._expect()
 
     def _expect(self) -> None:
-        """Start the deadline for what the client has to send next, however slowly it arrives."""
+        """Start the deadline for the client's next data, however slowly it arrives."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
@@ -277,7 +277,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self.transport.abort()
         elif self._in_head or self.flow.read_paused or self._body_bytes >= MIN_BYTES:
             self._body_bytes = 0
-            # pipelined requests may wait for their answer, and large bodies may take all the time they need
+            # pipelined requests may wait for their answer, and large bodies may take as long as they need
             self._expect()
         else:
             self.transport.abort()
@@ -293,13 +293,13 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _frames(**arguments: Any) -> asyncio.Protocol:
     """Return the protocol of a connection that becomes a WebSocket."""
-    from hob.gateway.live.frames import LimitedFrames  # loads a library that is needed only with a WebSocket
+    from hob.gateway.live.frames import LimitedFrames  # loads a library that only WebSockets need
 
     return LimitedFrames(**arguments)
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return whether the record says more than that a request was cut off or is no HTTP."""
+    """Return whether the record is more than a notice about a request that was cut off or is not HTTP."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not (cut or str(record.msg).startswith(("Cancel %s running task", "Invalid HTTP request received")))
 
@@ -347,7 +347,7 @@ async def serve(
     server = Server(config)
     server.lifespan = config.lifespan_class(config)
     # uvicorn's main loop wakes ten times a second for a date header and a counter that are off here; without it an idle
-    # daemon is idle
+    # daemon does nothing
     async with asyncio.TaskGroup() as group:
         server.servers = [_make_acceptor(server, config, each, group, turned_away) for each in sockets]  # type: ignore[misc]
         try:

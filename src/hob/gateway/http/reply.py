@@ -14,7 +14,7 @@ from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
 TEXTS = "x-hob-texts"
-"""The header by which Hob's commands ask for the message and values of texts, which they translate."""
+"""Header by which Hob's commands request texts as message and values, which they translate."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Problem(TypedDict):
 
 
 def requested_language(request: Request) -> str:
-    """Return the language the caller asks for, or an empty text. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4"""
+    """Return the language the caller requests, or an empty text. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4"""
     wanted = request.headers.get("accept-language", "")[:2].lower()
     return wanted if wanted in LANGUAGES else ""
 
@@ -99,7 +99,7 @@ def problem_response(failure: Failure) -> Response:
 
 
 def etagged(request: Request, value: T, body: bytes | None = None) -> JsonResponse[T]:
-    """Return JSON with an ETag, or 304 if the caller has the same. `body`: the value, already `encoded`."""
+    """Return JSON with an ETag, or 304 if the caller has this version. `body`: the value, already `encoded`."""
     response = JsonResponse(value, body=body)
     tag = f'"{hashlib.sha256(response.body).hexdigest()[:24]}"'
     if tag in request.headers.get("if-none-match", ""):

@@ -1,4 +1,4 @@
-"""The sockets Hob listens on. Binding one loads no HTTP server."""
+"""The sockets Hob listens on. Binding them does not load the HTTP server."""
 
 import errno
 import socket
@@ -8,7 +8,7 @@ from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
 _TEMPORARY = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
-"""Conditions that may pass: another program has the port, or the network is not up yet."""
+"""Errors that may pass: the port is in use, or the network is not up yet."""
 
 
 def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.socket:

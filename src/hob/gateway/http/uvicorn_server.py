@@ -1,5 +1,5 @@
-"""uvicorn's server without its command line, which the package imports: click and multiprocessing, 2 MB that a daemon
-would keep for good.
+"""uvicorn's server without its command line. Its package imports click and multiprocessing, 2 MB that a daemon would
+never free.
 """
 
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def _package() -> ModuleType:
-    """Return uvicorn's package with its modules only; its other names are loaded on first use."""
+    """Return uvicorn's package without running its imports; its other names are loaded on first use."""
     spec = find_spec("uvicorn")
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
@@ -30,7 +30,7 @@ if "uvicorn" not in sys.modules:
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.server import Server  # noqa: E402
 
-# the names that its own modules import from the package
+# the names that uvicorn's own modules import from the package
 sys.modules["uvicorn"].__dict__.update(Config=Config, Server=Server)
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle  # noqa: E402

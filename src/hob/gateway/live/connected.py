@@ -1,4 +1,4 @@
-"""Open connections of `/ws`, and their limits."""
+"""Open WebSocket connections (`/ws`), and how many there may be."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,14 +27,14 @@ class LiveClient:
 
 
 class OpenConnections:
-    """The open connections."""
+    """Registry of open WebSockets; refuses new ones at the limit."""
 
     def __init__(self) -> None:
         self._guests: list[LiveClient] = []
 
     @contextmanager
     def enter(self, guest: LiveClient) -> Iterator[None]:
-        """Register a connection while the block is open. Raises Refusal at the limit."""
+        """Register a connection while the block is open. Raises HttpRefusal at the limit."""
         unknown = sum(each.caller is None for each in self._guests)
         if len(self._guests) >= MAX_CONNECTED or (guest.caller is None and unknown >= MAX_UNAUTHENTICATED):
             raise HttpRefusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)

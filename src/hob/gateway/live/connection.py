@@ -57,7 +57,7 @@ class MessagePace:
 
 
 class LiveConnection:
-    """An accepted WebSocket. `show` authenticates a token; raises Refusal."""
+    """An accepted WebSocket. `show` authenticates a token; raises HttpRefusal."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ def _ref(found: dict[str, Any]) -> str | None:
 
 
 def _kind(found: dict[str, Any], caller: ApiCaller) -> MessageKind[Any]:
-    """Return the kind of a message, removing its name. Raises InvalidRequest, Refusal."""
+    """Return the kind of a message, removing its name. Raises InvalidRequest, HttpRefusal."""
     name = found.pop("type", None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:

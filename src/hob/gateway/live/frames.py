@@ -68,7 +68,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def handle_parser_exception(self) -> None:
-        """Close quietly on malformed frames. Before the handshake is answered, there is no one to tell."""
+        """Close quietly on malformed frames. Before the handshake is answered, no close frame can be sent."""
         if self.conn.close_sent is None:
             self.transport.abort()
         else:
@@ -115,7 +115,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
             self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
 
     def shutdown(self) -> None:
-        """Close because the server ends. Clients reconnect and continue where they were."""
+        """Close because the server is shutting down. Clients reconnect and continue where they were."""
         if not self.handshake_complete:
             super().shutdown()
             return

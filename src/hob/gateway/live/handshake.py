@@ -34,7 +34,7 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _authenticate(scope: Scope, visitor: Visitor | SocketOwner) -> tuple[ApiCaller | None, str | None]:
-    """Return the caller and the token; both None if the first message brings them. Raises Refusal."""
+    """Return the caller and the token; both None if the first message brings them. Raises HttpRefusal."""
     if scope.get("query_string"):
         raise HttpRefusal(
             "invalid_request",

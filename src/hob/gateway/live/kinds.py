@@ -39,8 +39,7 @@ class MessageKind(Generic[T]):
     `scope` or one of `also` is required; callers with one of `also` get no message content. `takes`, a frozen dataclass
     made with `fields.field`, is parsed from the message. `answers` are the possible replies, `errors` the codes of
     `failures.STATUS` that an `error` may hold beyond those of every kind. An `is_long_running` handler runs beside
-    later
-    messages; a `single` one replaces an earlier one of its kind.
+    later messages; a `single` one replaces an earlier one of its kind.
     """
 
     name: str
@@ -55,7 +54,7 @@ class MessageKind(Generic[T]):
 
 
 class ConnectionEnded(Exception):
-    """The connection is over. The client is told if the code is one of `table.CLOSES`."""
+    """The connection is over. The code is sent to the client if it is one of `table.CLOSES`."""
 
     def __init__(self, code: int | None = None, reason: str = "") -> None:
         super().__init__(reason)

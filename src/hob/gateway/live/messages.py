@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Mapping[str, object])
 class WelcomeMessage(TypedDict):
     """The token is valid; every message is accepted from now on.
 
-    who: whose token it is: `api:` and its name, or `local:owner` at the Unix socket
+    who: the token's holder: `api:` and its name, or `local:owner` at the Unix socket
     sender_class: sender class of the client's messages: `owner`, `member` or `stranger`
     """
 

@@ -91,8 +91,7 @@ async def send(request: ClientRequest[SendRequest]) -> None:
     """Send a message and follow it to its `result`. After a broken connection, send it again with the same key.
 
     Deltas are for display: a slow client misses some, and a model's new attempt retracts them (`retracted`). `result`
-    is
-    authoritative.
+    is authoritative.
     """
     api, asked = request.api, request.asked
     inbound = await receive(api, asked, asked.key, request.caller)
@@ -196,8 +195,7 @@ class CanvasAnswerRequest:
 
 
 async def canvas(request: ClientRequest[ShowCanvasRequest]) -> None:
-    """Register the canvas page that this browser shows, and receive Hob's questions to it. A later `canvas` replaces
-    it.
+    """Register the canvas page that this browser shows, to receive Hob's questions to it. Replaces an earlier `canvas`.
 
     A question without a script asks how the page looks. A page's answers are untrusted.
     """
@@ -275,16 +273,16 @@ NOT_TEXT, TOO_FAST, SLOW, UNKNOWN, NO_HELLO, RESTART = 1003, 4429, 4000, 4401, 4
 
 CLOSES: Mapping[int, str] = {
     1000: "you have closed it",
-    1002: "bytes came that are no WebSocket frames",
+    1002: "the data was not a valid WebSocket frame",
     NOT_TEXT: "a binary message came; messages are text",
-    1007: "a text message was no UTF-8",
+    1007: "a text message was not UTF-8",
     1008: "a message came in more than a thousand pieces",
     1009: "a message was too large",
     1011: "no answer to a ping, or a mistake in Hob (`hob logs`)",
-    RESTART: "Hob ends or starts anew: connect again and go on where you were",
+    RESTART: "Hob is stopping or restarting: reconnect and continue",
     SLOW: "you have not read for too long; the reason says which `after` to go on with",
     UNKNOWN: "the token is wrong, has run out or was revoked",
     NO_HELLO: "no `hello` came in time",
-    TOO_FAST: "too many messages, or too many wrong tokens from where you are",
+    TOO_FAST: "too many messages, or too many wrong tokens from your address",
 }
 """Close codes below 4000 are RFC 6455's (https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1)."""

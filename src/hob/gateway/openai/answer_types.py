@@ -4,11 +4,11 @@ from typing import Any, NotRequired, TypedDict
 
 
 class OpenAIErrorBody(TypedDict):
-    """What went wrong, as OpenAI tells it.
+    """What went wrong, in OpenAI's form.
 
     message: for people
-    type: what kind of error, by the status
-    param: the field that is wrong, where it is one
+    type: the kind of error, by status
+    param: the invalid field, if any
     code: for programs
     """
 
@@ -19,7 +19,7 @@ class OpenAIErrorBody(TypedDict):
 
 
 class OpenAIFailed(TypedDict):
-    """An error, as OpenAI tells it."""
+    """An error, in OpenAI's form."""
 
     error: OpenAIErrorBody
 
@@ -27,9 +27,9 @@ class OpenAIFailed(TypedDict):
 class Completion(TypedDict):
     """An answer, in OpenAI's form.
 
-    model: as it was asked for
+    model: as requested
     choices: one: `message.content` is the answer
-    usage: tokens of all that the turn asked its models
+    usage: tokens of all model calls of the turn
     hob: `id`, `session`, `trace_id`, `state`, `notes`; `question` and `approvals`
     """
 
@@ -45,10 +45,10 @@ class Completion(TypedDict):
 class ResponseAnswer(TypedDict):
     """A response, in OpenAI's form.
 
-    model: as it was asked for; `hob` where it is looked up later
+    model: as requested; `hob` if it is looked up later
     output: one message; none before there is an answer
-    usage: tokens of all that the turn asked its models
-    error: only where it failed
+    usage: tokens of all model calls of the turn
+    error: only if it failed
     hob: the same as of a completion
     """
 

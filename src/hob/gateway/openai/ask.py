@@ -38,7 +38,7 @@ T = TypeVar("T")
 OWN_MODEL = "hob"
 """The name of the model that Hob chooses itself."""
 LINGER = 30.0
-"""Seconds after which the request of a disconnected client is cancelled; clients retry within ten."""
+"""Seconds after which a disconnected client's request is cancelled; clients retry within ten."""
 _FINAL = frozenset(state.value for state in FINAL_TURNS)
 _GIVEN_UP = "the program that asked has gone"
 
@@ -51,7 +51,7 @@ class ChatRun:
     model: str
     """The model named by the request."""
     returns: bool
-    """Whether a client may fetch the answer later: it sent a key, or the conversation persists."""
+    """Whether the client may fetch the answer later: it sent a key, or the conversation persists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ChatOutcome:
     usage: Usage
     view: ChatAnswer
     calls: tuple[ToolCall, ...] = ()
-    """Calls that the client has to perform first."""
+    """Calls that the client has to make first."""
 
     @property
     def waits(self) -> bool:
@@ -111,7 +111,7 @@ async def ask(
     session: str | None,
     terms: ResponseOptions | None = None,
 ) -> ChatRun:
-    """Accept the request, or find the one that it repeats. Raises HobErrors and Refusal if nothing was accepted."""
+    """Accept the request, or find the one that it repeats. Raises HobErrors and HttpRefusal if nothing was accepted."""
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
     model = call.payload.model
     if model != OWN_MODEL:
@@ -200,7 +200,7 @@ async def until_gone(request: Request) -> None:
 
 
 async def part(api: Api, run: ChatRun, *, delivered: bool) -> None:
-    """After the client has gone: record that the answer was delivered, or cancel work that no client can fetch."""
+    """After the client has disconnected: record the answer as delivered, or cancel work that no client can fetch."""
     id = run.accepted.id
     if delivered:
         await mark_fetched(api, id)

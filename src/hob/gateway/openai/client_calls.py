@@ -61,9 +61,9 @@ def results_of(messages: Sequence[Any], param: str) -> Mapping[str, str]:
 
 
 async def resume(api: Api, caller: ApiCaller, results: Mapping[str, str], param: str) -> Accepted:
-    """Give the results to the waiting turn, once. Returns the message that the turn works on.
+    """Give the results to the waiting turn, once. Return the message that the turn works on.
 
-    Raises Refusal, NotFound, StoreErrors.
+    Raises HttpRefusal, NotFound, StoreErrors.
     """
     turns = {id.partition(".")[0] for id in results}
     row = await api.store.turns.find(turns.pop()) if len(turns) == 1 else None

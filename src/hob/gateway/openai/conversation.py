@@ -1,7 +1,7 @@
 """Conversations sent by clients: the message to answer and the history before it.
 
-Only the last message is the caller's own word. History, and system or developer messages of a program, have unknown
-authors: they travel as quoted, untrusted material of the origin `client`.
+Only the last message counts as the caller's own. History, and system or developer messages of a program, have unknown
+authors: they are passed on as quoted, untrusted material of the origin `client`.
 """
 
 import base64
@@ -62,7 +62,7 @@ class ConversationRequest:
 
 
 def letter_of(said: Sequence[ClientMessage], param: str, *, remembered: bool) -> ConversationRequest:
-    """Build the request from the last message and, unless Hob has the history itself, the others. Raises Refusal."""
+    """Build the request from the last message and, unless Hob has the history, the others. Raises HttpRefusal."""
     last = said[-1] if said else None
     if last is None or last.role != "user":
         raise wrong(param, "the last message must be the user's, for it is what is answered")
@@ -93,12 +93,12 @@ def _read_out(file: UploadedFile) -> Quoted:
 
 
 def read_messages(messages: Sequence[Any], param: str) -> list[ClientMessage]:
-    """Parse the messages of a chat, or the input items of a response. Raises Refusal."""
+    """Parse the messages of a chat, or the input items of a response. Raises HttpRefusal."""
     return [_read(each, f"{param}[{place}]") for place, each in enumerate(messages)]
 
 
 def plain_text(content: Any, param: str) -> str:
-    """Return the text of a content value. Raises Refusal."""
+    """Return the text of a content value. Raises HttpRefusal."""
     return _content(content, f"{param}.content")[0] if content else ""
 
 
@@ -196,7 +196,7 @@ def _file(part: dict[str, Any], param: str) -> UploadedFile:
 
 
 def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
-    """Decode a file: pictures and sounds as they are, text files as text. Raises Refusal for anything unreadable."""
+    """Decode a file: images and audio unchanged, text files as text. Raises HttpRefusal for anything unreadable."""
     kind = detect_media_type(data[:HEAD_BYTES])
     if kind in _SHOWN or kind.startswith("audio/"):
         return UploadedFile(data, name)
@@ -210,7 +210,7 @@ def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
 
 
 def _data(url: str, param: str) -> bytes:
-    """Decode a `data:` URL (https://www.rfc-editor.org/rfc/rfc2397). Raises Refusal."""
+    """Decode a `data:` URL (https://www.rfc-editor.org/rfc/rfc2397). Raises HttpRefusal."""
     head, comma, body = url.partition(",")
     try:
         packed = head.lower().endswith(";base64")

@@ -1,6 +1,6 @@
 """Failures in OpenAI's format, so that clients raise the right exception and retry only what may be retried.
 
-Format: https://platform.openai.com/docs/guides/error-codes. Clients obey `x-should-retry` over the status.
+Format: https://platform.openai.com/docs/guides/error-codes. Clients give `x-should-retry` precedence over the status.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ _OF_FAULT: Mapping[str, tuple[int, str]] = {
     ModelFault.CONTEXT_OVERFLOW.value: (400, "context_length_exceeded"),
     ModelFault.NOT_FOUND.value: (404, "model_not_found"),
 }
-"""Faults that OpenAI reports as errors of the caller."""
+"""Faults that OpenAI reports as the caller's errors."""
 FAULT_STATUSES = tuple(sorted({400, 404, 409, 504, *(status_of_fault(fault.value) for fault in ModelFault)}))
-"""The statuses of failed accepted requests."""
+"""The statuses of requests that were accepted but failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Detection of retried requests: which earlier message a request repeats, and for how long.
 
 OpenAI's clients retry by themselves and say so in a header, but name the first request only if they were given an
-`Idempotency-Key`. Without one, a request is identified by its content and its sender: its key is made of these, the
+`Idempotency-Key`. Without one, a request is identified by its content and its sender: its key consists of these, the
 minute, and a counter of identical requests. So possible keys can be recomputed even after a crash, and two intended
 requests are never merged.
 """
@@ -38,7 +38,7 @@ _ON_THE_WAY = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a request says about its attempt: how many came before, the client's timeout, its own key."""
+    """What a request says about its attempt: the number of earlier ones, the client's timeout, its own key."""
 
     number: int = 0
     timeout: float = _USUAL_TIMEOUT
@@ -133,10 +133,8 @@ class RequestJoiner:
         """Find the key and id of the request that this attempt repeats, unless it belongs to another attempt.
 
         Prefers a request that no client awaits, then one whose client may have vanished, then one whose answer was lost
-        on the
-        way; the latest among equals. A client whose answer was lost returns right after its pause, so a later request
-        is a new
-        one.
+        on the way; the latest among equals. A client whose answer was lost returns right after its pause, so a later
+        request is a new one.
         """
         minutes = min(_MAX_MINUTES, int(attempt.number * (attempt.timeout + _PAUSE) / 60) + 1)
         best: tuple[int, str, InboundId] | None = None

@@ -93,7 +93,7 @@ class TextOptions:
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """What is to be answered: a text, or a conversation."""
+    """The request to answer: a text, or a conversation."""
 
     input: str | list[dict[str, Any]] = field("a text, or messages, the one to answer last")
     instructions: str | None = field("how to answer; untrusted, as all that a program says for somebody else", None)

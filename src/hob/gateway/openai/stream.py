@@ -1,8 +1,7 @@
 """Streamed answers as server-sent events.
 
 The status is delayed until there is output, or as long as proxies surely wait: earlier failures are then reported by
-the
-status, and clients retry. Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+the status, and clients retry. Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 import asyncio
@@ -34,8 +33,7 @@ class StreamedText:
     """Returns the pieces to send; together they end with the whole answer, whatever notices were missed.
 
     Text before a tool call is streamed as well, and so is text that a model began and took back. An empty line
-    separates
-    each from what follows.
+    separates each from what follows.
     """
 
     def __init__(self) -> None:

@@ -33,9 +33,9 @@ _HEADERS = (
 async def _complete(call: EndpointCall[ChatCompletionRequest]) -> JsonResponse[Completion] | Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
-    Every request is a conversation of its own unless `X-Hob-Session` or `user` names one that Hob remembers. A turn
-    that
-    waits for approval is answered with 202 and the question; `X-Hob-Approval` has the ids, `Location` is where to poll.
+    Every request is a separate conversation unless `X-Hob-Session` or `user` names one that Hob remembers. A turn that
+    waits for approval is answered with 202 and the question; `X-Hob-Approval` has the ids, `Location` the address to
+    poll.
     """
     from hob.gateway.openai import completions
 
@@ -45,9 +45,8 @@ async def _complete(call: EndpointCall[ChatCompletionRequest]) -> JsonResponse[C
 async def _respond(call: EndpointCall[ResponseRequest]) -> JsonResponse[ResponseAnswer] | Response:
     """Answer a text, or the last message of a conversation, as OpenAI's responses do.
 
-    `instructions` and everything before the last message count as text by somebody else. A conversation is remembered
-    only
-    if `X-Hob-Session` or `user` names it. The id works with `GET /v1/responses/{id}`.
+    `instructions` and everything before the last message count as text of unknown authors. A conversation is remembered
+    only if `X-Hob-Session` or `user` names it. The id works with `GET /v1/responses/{id}`.
     """
     from hob.gateway.openai import responses
 
@@ -57,7 +56,7 @@ async def _respond(call: EndpointCall[ResponseRequest]) -> JsonResponse[Response
 async def _find_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
     """Return the state of a response: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
 
-    A response that waits for people is a 202, `incomplete`, with the questions to them.
+    A response that waits for people is answered with 202, as `incomplete`, with the questions.
     """
     from hob.gateway.openai import responses
 
@@ -65,7 +64,7 @@ async def _find_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAn
 
 
 async def _cancel_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
-    """Cancel the work on a response if it is not finished, and return its state."""
+    """Cancel the work on a response unless it is finished, and return its state."""
     from hob.gateway.openai import responses
 
     return await responses.cancel(call)
@@ -79,7 +78,7 @@ async def _embed(call: EndpointCall[EmbeddingRequest]) -> JsonResponse[Embedding
 
 
 async def _list_models(call: EndpointCall[Nothing]) -> JsonResponse[OpenAIModelsAnswer] | Response:
-    """List the models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
+    """List the models that a request may name: `hob` (Hob chooses one), and for the owner the configured ones."""
     from hob.gateway.openai import models
 
     return await models.list_(call)

@@ -20,7 +20,7 @@ _MAX_STOPS = 4
 
 
 def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) -> ResponseOptions | None:
-    """Read the terms; None if the request has none. Raises Refusal, naming the field."""
+    """Read the terms; None if the request has none. Raises HttpRefusal, naming the field."""
     made = _tools(tools) if choice != "none" else ()
     chosen = _choice(choice, made)
     schema, words = _form(form, form_name), _stop(stop)

@@ -1,4 +1,4 @@
-"""The owner's questions for approval and their answers. Whoever may answer acts as the owner."""
+"""The owner's questions for approval and their answers. Callers who may answer act as the owner."""
 
 from typing import TypedDict
 
@@ -19,7 +19,7 @@ from hob.gateway.http.reply import JsonResponse, json_response, requested_langua
 
 
 class IdAnswer(TypedDict):
-    """Something by its id."""
+    """The id of a changed object."""
 
     id: str
 
@@ -33,13 +33,13 @@ class ApprovalDecision:
 
 
 async def approvals(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalsAnswer]:
-    """The open questions, oldest first."""
+    """List the open questions, oldest first."""
     language = requested_language(call.request)
     return json_response(await approvals_view(call.api.store, call.api.pending_approvals(), language))
 
 
 async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
-    """One question, answered or not, with everything the call would do."""
+    """Return one question, answered or not, with everything the call would do."""
     pending_approvals = call.api.pending_approvals()
     found = await pending_approvals.find(call.id)
     scopes = pending_approvals.scopes(found)
@@ -59,11 +59,11 @@ async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAn
 
 
 async def grants(call: EndpointCall[Nothing]) -> JsonResponse[GrantsAnswer]:
-    """The approvals that hold for more than one call."""
+    """List the approvals that cover more than one call."""
     return json_response(await grants_view(call.api.pending_approvals()))
 
 
 async def revoke(call: EndpointCall[Nothing]) -> JsonResponse[IdAnswer]:
-    """Revoke one of those."""
+    """Revoke an approval that covers more than one call."""
     await call.api.pending_approvals().revoke(call.id)
     return json_response({"id": call.id})

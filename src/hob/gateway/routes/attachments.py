@@ -26,9 +26,9 @@ class HandedInAnswer(TypedDict):
 async def post(call: EndpointCall[bytes]) -> JsonResponse[HandedInAnswer]:
     """Store the bytes of the body; `attachments` of `POST /chat` names them by the `id` in the answer.
 
-    Their media type is detected from the bytes; messages take the types in `admission.attachment_types`. Files that no
-    message has named within `retention.uploads_days` are deleted, and others than the owner may have a limited number
-    waiting.
+    Their media type is detected from the bytes; messages accept the types in `admission.attachment_types`. Files that
+    no message has named within `retention.uploads_days` are deleted. Callers other than the owner may have a limited
+    number of unused files.
     """
     data = call.payload
     if not data:

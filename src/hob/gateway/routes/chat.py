@@ -1,4 +1,4 @@
-"""`POST /chat` and `GET /chat/{id}`: a message and its answer, even after a crash, and how long a caller waits."""
+"""`POST /chat` and `GET /chat/{id}`: a message and its answer, also after a crash, and how long a caller waits."""
 
 import json
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.routes.views import ChatAnswer, chat_status
 
 DEPRECATED = {"deprecation": "@1795305600"}
-"""Since when messages in the URL are deprecated (RFC 9745), since URLs end up in the logs of proxies."""
+"""When messages in the URL became deprecated (RFC 9745): URLs end up in the logs of proxies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class WaitQuery:
 async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Response:
     """Accept a message and wait for its outcome; with `Accept: text/event-stream`, stream it.
 
-    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` means that it takes longer, or waits for
-    an answer to its `question`.
+    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` means that the message takes longer, or
+    waits for an answer to its `question`.
     """
     api, payload = call.api, call.payload
     inbound = await receive(api, payload, call.header("idempotency-key"), call.caller)
@@ -49,7 +49,7 @@ async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Re
 
 
 async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Response:
-    """The outcome of a message; every caller gets the same, also after restarts.
+    """Return the outcome of a message; every caller gets the same, also after restarts.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` follows it from here on.
     The status is that of `POST /chat`: 202 with `Location` until it is settled.
@@ -75,7 +75,7 @@ def _respond_deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Re
 
 
 def _respond(api: Api, view: ChatAnswer) -> JsonResponse[ChatAnswer]:
-    """Return the view; an outcome counts as fetched once it was sent."""
+    """Return the view as an answer; an outcome counts as fetched once it was sent."""
     status, id = chat_status(view), InboundId(view["id"])
     if status == 202:  # it may end before this is sent, unseen
         return json_response(view, status, {"location": f"/chat/{id}"})

@@ -1,4 +1,4 @@
-"""What commands need of the dashboard, over the Unix socket only: login links, and phones."""
+"""What commands need from the dashboard, over the Unix socket only: login links, and phones."""
 
 from typing import Any, TypedDict
 
@@ -20,17 +20,17 @@ class DashboardLinkAnswer(TypedDict):
 
 
 async def link(call: EndpointCall[Nothing]) -> JsonResponse[DashboardLinkAnswer]:
-    """A link that signs one browser in as the owner, once, within five minutes."""
+    """Create a link that signs one browser in as the owner, once, within five minutes."""
     api = call.api
     if not api.dashboard:
         raise NotFound("the dashboard does not listen here: see dashboard.port and gateway.port")
     code = api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic)
-    # the fragment is sent to no server, so it appears in no log
+    # the fragment is never sent to a server, so no log contains it
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
 
 
 async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
-    """Where phones reach the dashboard, whether it is open there, and where it could be (`dashboard.phone`)."""
+    """Report where phones reach the dashboard, whether it is open there, and where it could be (`dashboard.phone`)."""
     told, language = await call.api.port(Phone).view(), requested_language(call.request)
     if language:
         choices: list[PhoneChoice] = [
@@ -41,7 +41,7 @@ async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
 
 
 async def phone_link(call: EndpointCall[Nothing]) -> JsonResponse[PhoneLinkAnswer]:
-    """The same link for a phone, and its QR code: rows of 0 (light) and 1 (dark), including the light border."""
+    """Create the same link for a phone, with its QR code: rows of 0 (light) and 1 (dark), with the light border."""
     import segno  # loaded for QR codes only
 
     api = call.api

@@ -1,4 +1,4 @@
-"""What Hob remembers, for its owner."""
+"""The owner's memory."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -88,7 +88,7 @@ class TrustRequest:
 
 @dataclass(frozen=True, slots=True)
 class SettleFactRequest:
-    """A decision on a fact."""
+    """A change of a fact."""
 
     id: str = field("the beginning of its item's id", "")
     action: str = field("`correct`, `confirm` or `undo`", "correct")
@@ -121,25 +121,25 @@ def _memory(call: EndpointCall[Any]) -> MemoryControls:
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:
-    """How much Hob remembers, by layer."""
+    """Report how much Hob remembers, by layer."""
     return json_response(await _memory(call).status.status())
 
 
 async def embedding(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
-    """The embedding model, its state, and how many memories are embedded."""
+    """Report the embedding model, its state, and how many memories are embedded."""
     return json_response(await _memory(call).embedding.status())
 
 
 async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
-    """The same; 503 if no vectors can be made. An embedder that was never called is called once."""
+    """Report the same; 503 if no vectors can be made. An embedder that was never called is called once."""
     told = await _memory(call).embedding.check()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
 async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[InstalledAnswer]:
-    """Prepare the model of `model.embedding`: one of the library fastembed is downloaded now.
+    """Prepare the model of `model.embedding`: a model of the library fastembed is downloaded now.
 
-    Another model is chosen in the settings, and used from the next start.
+    To use another model, change the setting and restart.
     """
     return json_response(await _memory(call).embedding.install(call.payload.model))
 
@@ -152,27 +152,29 @@ async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedA
 
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
-    """What Hob remembers: with a query the best matches first, each with the parts of its score; else the newest."""
+    """Search what Hob remembers: with a query the best matches first, each with the parts of its score; else the
+    newest.
+    """
     return json_response(await _memory(call).items.items(call.payload))
 
 
 async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
-    """The memories that a turn was shown automatically, each with the parts of its score."""
+    """Return the memories that a turn was shown automatically, each with the parts of its score."""
     return json_response(await _memory(call).items.recalled(call.payload.turn))
 
 
 async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
-    """One item, by the beginning of its id."""
+    """Return one item, by the beginning of its id."""
     return json_response(await _memory(call).items.item(call.id))
 
 
 async def add(call: EndpointCall[AddItemRequest]) -> JsonResponse[MemoryItemAnswer]:
-    """Remember this."""
+    """Remember a text."""
     return json_response(await _memory(call).items.add(call.payload.text))
 
 
 async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAnswer] | Response:
-    """Remember a file or folder of files, by sections, now and whenever they change.
+    """Remember a file or a folder of files, by sections, now and whenever they change.
 
     With `Accept: application/jsonl` a line reports the progress after each file.
     """
@@ -180,7 +182,7 @@ async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAn
 
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
-    """The facts that Hob knows, each with its source and what contradicts it."""
+    """List the facts that Hob knows, each with its source and what contradicts it."""
     return json_response(await _memory(call).facts.facts(call.payload))
 
 
@@ -194,22 +196,22 @@ async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledF
 
 
 async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
-    """The owner's goals, with their outcomes."""
+    """List the owner's goals, with their outcomes."""
     return json_response(await _memory(call).facts.goals(closed=call.payload.closed))
 
 
 async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
-    """Add a goal, or change one."""
+    """Add or change a goal."""
     return json_response(await _memory(call).facts.set_goal(call.payload))
 
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
-    """Forget for good: the items, what was derived from them and, if asked, the original messages."""
+    """Forget permanently: the items, what was derived from them and, if asked, the original messages."""
     return json_response(await _memory(call).upkeep.forget(call.payload))
 
 
 async def trust(call: EndpointCall[TrustRequest]) -> JsonResponse[TrustedAnswer]:
-    """Count what a source contains now as its owner's own words, or no longer."""
+    """Set whether a source's current content counts as its owner's own words."""
     return json_response(await _memory(call).upkeep.trust(call.payload.source, undo=call.payload.undo))
 
 
@@ -224,7 +226,7 @@ async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAn
 
 
 async def export(call: EndpointCall[Nothing]) -> Response:
-    """Every item as a line of JSON."""
+    """Export every item as a line of JSON."""
 
     async def lines() -> AsyncIterator[str]:
         async for line in _memory(call).upkeep.export():
@@ -236,13 +238,13 @@ async def export(call: EndpointCall[Nothing]) -> Response:
 async def import_items(call: EndpointCall[ImportItemsRequest]) -> JsonResponse[ImportedAnswer] | Response:
     """Import exported items, each once.
 
-    With `Accept: application/jsonl` lines report the progress now and then.
+    With `Accept: application/jsonl` lines report the progress.
     """
     return await _progress(call, _memory(call).upkeep.import_items(call.payload.text.split("\n")))
 
 
 async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:
-    """Return the last of these, or each as it comes if the caller wants lines."""
+    """Return the last of these, or each as it arrives if the caller wants lines."""
     step = await anext(steps)  # errors are reported before the answer begins
     if not call.wants(LINES):
         async for each in steps:

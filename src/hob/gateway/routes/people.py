@@ -1,4 +1,4 @@
-"""Known people and requests to be let in; over the Unix socket only."""
+"""Known people and pairing requests; over the Unix socket only."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
@@ -26,7 +26,7 @@ class PeopleAnswer(TypedDict):
 
 
 class PairingRequestAnswer(TypedDict):
-    """A request to be let in."""
+    """A pairing request."""
 
     code: str
     address: str
@@ -36,7 +36,7 @@ class PairingRequestAnswer(TypedDict):
 
 
 class PairingAnswer(TypedDict):
-    """The requests to be let in."""
+    """The pairing requests."""
 
     requests: list[PairingRequestAnswer]
 
@@ -55,7 +55,7 @@ class PersonForgottenAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AddressLink:
-    """An address, and the person it belongs to."""
+    """An address and its person."""
 
     address: str = field("the address they write from, as `channel:id`", "")
     person: str = field("the person it belongs to", "")
@@ -78,7 +78,7 @@ class PersonReference:
 
 @dataclass(frozen=True, slots=True)
 class PairingApproval:
-    """A code, and the person it was given to."""
+    """A code, and the person to admit with it."""
 
     code: str = field("the code they were given", "")
     person: str = field("the person's id; empty for a new person", "")
@@ -87,13 +87,13 @@ class PairingApproval:
 
 @dataclass(frozen=True, slots=True)
 class PairingCode:
-    """One code."""
+    """A pairing code."""
 
     code: str = field("the code they were given", "")
 
 
 async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
-    """Everyone whom the owner has linked, with their addresses."""
+    """List everyone whom the owner has linked, with their addresses."""
     return json_response(people_view(call.api.people, call.api.keyring.others()))
 
 
@@ -109,7 +109,7 @@ async def unlink(call: EndpointCall[AddressReference]) -> JsonResponse[UnlinkedA
 
 
 async def forget(call: EndpointCall[PersonReference]) -> JsonResponse[PersonForgottenAnswer]:
-    """Forget a person; what they said stays."""
+    """Forget a person; their messages stay."""
     await call.api.people.forget(call.payload.person)
     return json_response({"id": call.payload.person})
 
@@ -123,12 +123,12 @@ class ErasePersonRequest:
 
 
 async def erase(call: EndpointCall[ErasePersonRequest]) -> JsonResponse[ErasedAnswer]:
-    """Forget a person: all they said, all that came of it, and all memories of them."""
+    """Erase a person: everything they said, what resulted from it, and all memories of them."""
     return json_response(await call.api.operations.erase(call.payload.person, preview=call.payload.preview))
 
 
 async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
-    """Everyone who was given a code and waits to be let in."""
+    """List everyone who got a code and waits to be let in."""
     return json_response(requests_view(call.api.people))
 
 
@@ -139,12 +139,12 @@ async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAns
 
 
 async def deny(call: EndpointCall[PairingCode]) -> JsonResponse[PairingRequestAnswer]:
-    """Refuse the sender with this code; they get no other."""
+    """Refuse the sender with this code; they get no other code."""
     return json_response(request_view(await call.api.people.deny(call.payload.code)))
 
 
 def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnswer:
-    """Return everyone with their addresses; a holder of an API token is a separate person."""
+    """Return everyone with their addresses; each holder of an API token is a separate person."""
     others = (
         Person(
             f"{TOKEN_SENDER_PREFIX}{each.name}",

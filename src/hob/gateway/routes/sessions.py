@@ -1,4 +1,4 @@
-"""Sessions: listing, showing, and what their owner does with them."""
+"""Sessions: listing, showing and changing them."""
 
 from hob.core.values import dataclass
 from hob.gateway.answer_types import (
@@ -29,7 +29,7 @@ class SessionReference:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSessionRequest:
-    """Changes of a session; what is not given stays."""
+    """Changes of a session; omitted fields stay as they are."""
 
     session: str = field("its key, or the name of one of the terminal's; without one, the terminal's current one", "")
     title: str | None = field("its title", None)
@@ -46,22 +46,22 @@ class ForkSessionRequest:
 
 
 async def fork(call: EndpointCall[ForkSessionRequest]) -> JsonResponse[ForkedAnswer]:
-    """Begin a new session with a copy of this one, which stays as it is."""
+    """Start a new session with a copy of this one, which stays as it is."""
     return json_response(await call.api.operations.conversations.fork(call.payload.session, call.payload.before))
 
 
 async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
-    """Every session, latest first."""
+    """List every session, latest first."""
     return json_response(await call.api.operations.conversations.all(archived=call.payload.archived))
 
 
 async def show(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDetailsAnswer]:
-    """One session: its rules, its spending, and its latest messages."""
+    """Return one session: its rules, its spending, and its latest messages."""
     return json_response(await call.api.operations.conversations.one(call.payload.session))
 
 
 async def change(call: EndpointCall[ChangeSessionRequest]) -> JsonResponse[SessionAnswer]:
-    """Name a session, pause or resume it, archive it or bring it back."""
+    """Rename a session, pause or resume it, archive or restore it."""
     payload, conversations = call.payload, call.api.operations.conversations
     changed = await conversations.change(
         payload.session, title=payload.title, paused=payload.paused, archived=payload.archived
@@ -70,5 +70,5 @@ async def change(call: EndpointCall[ChangeSessionRequest]) -> JsonResponse[Sessi
 
 
 async def delete(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDeletedAnswer]:
-    """Erase all that was said in a session, for good."""
+    """Erase everything said in a session, permanently."""
     return json_response(await call.api.operations.conversations.delete(call.payload.session))

@@ -1,4 +1,4 @@
-"""Settings: shown, and changed while Hob runs."""
+"""Settings: showing them, and changing them while Hob runs."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ class SettingsChange:
 
 
 async def settings(call: EndpointCall[Nothing]) -> JsonResponse[SettingsAnswer]:
-    """Every setting with its value, origin, and whether it may be changed here; secrets stay hidden."""
+    """List every setting with its value, origin, and whether it may be changed here; secrets stay hidden."""
     return etagged(call.request, {"settings": call.api.operations.settings()})
 
 
 async def change(call: EndpointCall[SettingsChange]) -> JsonResponse[SettingsAnswer]:
-    """Change settings that are `changeable`, all or none. They apply at once, and outrank the file."""
+    """Change settings that are `changeable`, all or none. They apply at once, and override the file."""
     if not call.payload.values:
         raise InvalidRequest("values must name a setting")
     return json_response({"settings": await call.api.operations.change_settings(call.payload.values, call.caller.by)})

@@ -50,7 +50,7 @@ class HealthAnswer(TypedDict):
     """Hob's health, for machines.
 
     status: `ok` or `degraded`
-    live: Hob runs; otherwise nothing would answer
+    live: Hob runs; always true in an answer
     ready: messages are accepted
     problem: why not, if they are not
     """
@@ -63,19 +63,19 @@ class HealthAnswer(TypedDict):
 
 
 class StoppedAnswer(TypedDict):
-    """How much was stopped."""
+    """The number of stopped turns and commands."""
 
     ended: int
 
 
 class HandingOverAnswer(TypedDict):
-    """That this Hob ends after the current work."""
+    """Confirms that this Hob ends after the current work."""
 
     handing_over: bool
 
 
 class LiftedAnswer(TypedDict):
-    """Whether anything was held."""
+    """Whether any work was held."""
 
     lifted: bool
 
@@ -157,7 +157,7 @@ class ModelProbeRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnreadQuery:
-    """Where replies wait to be fetched."""
+    """Selects replies that wait to be fetched."""
 
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(POLLED_CHANNELS))
     session: str | None = field("only those of this session, by its key", None)
@@ -166,7 +166,7 @@ class UnreadQuery:
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
-    """200 while messages can be accepted (`ready`), else 503 with the reason."""
+    """Report health: 200 while messages can be accepted (`ready`), else 503 with the reason."""
     problem = call.api.store.problem
     if problem is None and not call.api.operations.accepting():
         problem = "stopping"
@@ -182,7 +182,7 @@ async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer]:
-    """What is waiting, running, pending and spent."""
+    """Report what is waiting, running, pending and spent."""
     return json_response(await status_view(call.api))
 
 
@@ -192,7 +192,7 @@ async def status_view(api: Api) -> StatusAnswer:
 
 
 async def metrics(call: EndpointCall[Nothing]) -> Response:
-    """Metrics in Prometheus's text format, if `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
+    """Return metrics in Prometheus's text format, if `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
     if not call.api.settings.metrics:
         raise NotFound(
             translatable("metrics are off; `hob config set gateway.metrics true` and a restart switch them on")
@@ -201,7 +201,7 @@ async def metrics(call: EndpointCall[Nothing]) -> Response:
 
 
 async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
-    """The spending by day, model, session, sender, task or tool, and each limit.
+    """Return the spending by day, model, session, sender, task or tool, and each limit.
 
     A model call counts for the tools whose results it read, in equal parts; the empty key has all others.
     """
@@ -209,7 +209,7 @@ async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
 
 
 async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
-    """The messages whose answer or question was not fetched yet; `GET /chat/{id}` fetches one."""
+    """List the messages whose answer or question was not fetched yet; `GET /chat/{id}` fetches one."""
     payload, session = call.payload, None if call.payload.session is None else SessionKey(call.payload.session)
     with call.api.hub.subscribe(session=session) as notices:
         view = await unread_view(call.api.store, payload.channel, session, payload.after)
@@ -229,7 +229,7 @@ async def _has_outcome(notices: AsyncIterator[Notice]) -> bool:
 
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
-    """The newest tasks."""
+    """List the newest tasks."""
     return json_response(await found_tasks(call))
 
 
@@ -243,19 +243,19 @@ async def found_tasks(call: EndpointCall[TasksQuery], *, shown: bool = True) -> 
 
 
 async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:
-    """One trace, or the latest events."""
+    """Return one trace, or the latest events."""
     payload = call.payload
     view = await timeline_view(call.api.store, trace=payload.trace, session=payload.session, limit=payload.limit)
     return json_response(view)
 
 
 async def prompt(call: EndpointCall[SessionReference]) -> JsonResponse[PromptAnswer]:
-    """What a session's next request would contain, by section."""
+    """Show what a session's next request would contain, by section."""
     return json_response(await call.api.operations.prompt(call.payload.session))
 
 
 async def export(call: EndpointCall[ExportQuery]) -> Response:
-    """One session or all of them as JSON lines, metadata first."""
+    """Export one session or all of them as JSON lines, metadata first."""
     lines = export_lines(call.api.store, call.payload.session)
     first = await anext(lines, "")  # an unknown session is reported before the answer begins
 
@@ -268,12 +268,12 @@ async def export(call: EndpointCall[ExportQuery]) -> Response:
 
 
 async def stop_all(call: EndpointCall[Nothing]) -> JsonResponse[StoppedAnswer]:
-    """Stop every turn and command, and hold what Hob would do by itself, over restarts too, until `/resume`."""
+    """Stop every turn and command, and hold self-started work, even after restarts, until `/resume`."""
     return json_response({"ended": await call.api.operations.stop_all("/stop all")})
 
 
 async def lift(call: EndpointCall[Nothing]) -> JsonResponse[LiftedAnswer]:
-    """Resume what Hob does by itself after `/stop`."""
+    """Resume self-started work after `/stop`."""
     return json_response({"lifted": await call.api.operations.lift()})
 
 
@@ -283,7 +283,7 @@ async def retry(call: EndpointCall[Nothing]) -> JsonResponse[RetriedAnswer]:
 
 
 async def retry_all(call: EndpointCall[RetryRequest]) -> JsonResponse[AllRetriedAnswer]:
-    """Retry every message that failed with an error code, e.g. those that came while there was no model."""
+    """Retry every message that failed with an error code, e.g. those that arrived while there was no model."""
     found = await call.api.operations.retry_all(call.payload.code)
     return json_response({"retried": [await _with_message(call.api, each) for each in found["retried"]]}, 202)
 
@@ -303,9 +303,9 @@ async def undo(call: EndpointCall[UndoRequest]) -> JsonResponse[UndoneAnswer]:
 
 
 async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer]:
-    """Rebuild what models were sent in a turn, and ask another model the same.
+    """Rebuild the requests of a turn, and send them to another model.
 
-    Tools return their recorded results and are not executed; nothing enters the session; the cost counts as the task
+    Tools return their recorded results and are not executed; nothing enters the session; the cost is booked to the task
     `replay`.
     """
     return json_response(await call.api.operations.replay(call.payload.id, call.payload.model))
@@ -325,7 +325,7 @@ async def reload(call: EndpointCall[Nothing]) -> JsonResponse[ReloadedAnswer]:
 
 
 async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[TriedAnswer]:
-    """Ask a model for a word and for a tool call; the cost counts as the task `test`."""
+    """Ask a model for a word and a tool call; the cost is booked to the task `test`."""
     return json_response(await call.api.operations.probe_model(call.payload.model, call.payload.draft))
 
 

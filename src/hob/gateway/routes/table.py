@@ -14,7 +14,7 @@ from hob.gateway.routes import approvals, attachments, chat, people, sessions, s
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
-"""How a message may be refused."""
+"""The ways in which a message may be refused."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
 _KEY = (
     "Idempotency-Key",

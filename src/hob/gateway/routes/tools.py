@@ -19,24 +19,24 @@ class ToolsAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """A call by the owner's hand."""
+    """A call made by the owner."""
 
     arguments: str = field("its arguments as JSON, or the most important one as it is", "")
     confirmed: bool = field("make the call even if the policy asks the owner first", False)
 
 
 async def all_tools(call: EndpointCall[Nothing]) -> JsonResponse[ToolsAnswer]:
-    """Every tool that sessions can open, those always shown first."""
+    """List every tool that sessions can open, the always-shown ones first."""
     return json_response({"tools": call.api.port(LazyTools).get().all()})
 
 
 async def one_tool(call: EndpointCall[Nothing]) -> JsonResponse[WholeToolAnswer]:
-    """One tool, as models and the guard see it."""
+    """Describe one tool, as models and the guard see it."""
     return json_response(call.api.port(LazyTools).get().one(call.id))
 
 
 async def try_tool(call: EndpointCall[ToolTrial]) -> JsonResponse[ToolTriedAnswer]:
-    """Make one call, judged by the policy as if the owner had asked for it. Returns decision and result."""
+    """Make one call, judged by the policy as if the owner had asked for it. Return decision and result."""
     payload = call.payload
     found = await call.api.port(LazyTools).get().test(call.id, payload.arguments, confirmed=payload.confirmed)
     return json_response(found)

@@ -1,4 +1,4 @@
-"""What the API and the commands show: plain JSON values read from the store, without decisions."""
+"""Views of the API and the commands: plain JSON values read from the store, without decisions."""
 
 from collections.abc import AsyncIterator
 from typing import NotRequired, TypedDict
@@ -37,13 +37,13 @@ class ChatAnswer(TypedDict):
 
     id: the message's id; also its task's
     session: the session it belongs to
-    trace_id: what `hob timeline --trace` takes
+    trace_id: the argument of `hob timeline --trace`
     state: `waiting`, or the state of its turn (see [states](states.md#turn))
     reply: the answer, and nothing else; null while there is none and if there is an error
-    notes: lines about the answer that are no part of it, e.g. that another model gave it
+    notes: lines about the answer that are not part of it, e.g. that another model gave it
     usage: tokens and dollars of its turn; `cost_usd` is null if a price is unknown
     error: only if it failed: `code` and `message` ([errors](errors.md))
-    notice: only if it was cancelled: what people were told
+    notice: only if it was cancelled: the text that people were shown
     question: only while people are asked: what, and how to answer ([how](../how-to/answer-questions.md))
     approvals: only beside `question`: the ids for `/approvals/{id}`; none if words answer it
     choices: only beside `question`, if it offers some: one of them, or its number, answers
@@ -71,7 +71,7 @@ class UnreadMessage(TypedDict):
     """A message whose outcome was not fetched yet.
 
     created: the time of the outcome
-    unasked: whether Hob writes on its own, e.g. the result of background work
+    unasked: whether Hob started it, e.g. the result of background work
     """
 
     id: str
@@ -198,7 +198,9 @@ def chat_status(view: ChatAnswer) -> int:
 
 
 async def unread_view(store: Store, channel: str, session: str | None = None, after: float = 0.0) -> UnreadAnswer:
-    """Return the newest messages whose outcome was not fetched, oldest first; of one session, after this time."""
+    """Return the newest messages whose outcome was not fetched, oldest first; optionally of one session and after a
+    time.
+    """
     return {
         "messages": [
             {
@@ -216,7 +218,7 @@ async def unread_view(store: Store, channel: str, session: str | None = None, af
 
 
 def without_content(view: EventAnswer) -> EventAnswer:
-    """Return the event without what people said."""
+    """Return the event without message content."""
     return {**view, "text": "", "media": None, "sender_name": ""}
 
 

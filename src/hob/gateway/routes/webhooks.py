@@ -22,7 +22,7 @@ class DeliveryAnswer(TypedDict):
     """An accepted delivery of a webhook.
 
     id: the message it became, for `GET /chat/{id}`; null if Hob itself had sent it
-    state: `accepted`, `duplicate` of an earlier one with this id, or Hob's `own`
+    state: `accepted`, `duplicate` of an earlier delivery with this id, or Hob's `own`
     """
 
     id: str | None
@@ -30,7 +30,7 @@ class DeliveryAnswer(TypedDict):
 
 
 async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
-    """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
+    """Accept a delivery for the webhook of this name, signed as its settings say; no token of Hob's is needed.
 
     202: it is stored and will be processed. 200: it repeats an earlier one, whose id is returned, or Hob itself had
     sent it. A wrong signature gets the same answer as an unknown webhook.
@@ -43,7 +43,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
         return json_response({"id": None, "state": "own"})
     inbound = inbound_of(delivery, api.clock)
     known = await api.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, inbound.key)
-    # duplicates do not count: anyone who overheard one delivery could use up the limit of the others
+    # duplicates do not count: a replayed delivery must not use up the limit of the others
     if known is not None:
         return json_response({"id": known.id, "state": "duplicate"})
     receiver.count(name, api.clock)
@@ -54,7 +54,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
 
 
 def _authenticate(call: EndpointCall[bytes], name: str) -> str:
-    """Return the id that the signature covers, if any. Raises HttpRefusal, the same whatever is wrong."""
+    """Return the id that the signature covers, if any. Raises HttpRefusal, identical for every reason."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     receiver = call.api.port(WebhookReceiver)
     try:

@@ -23,14 +23,14 @@ from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme, SignatureInvalid, verify
 from hob.gateway.webhooks.settings import WebhookSettings, fill, text_of
 
-# Bodies are JSON, or forms as older senders post them.
+# Bodies are JSON, or forms, which older senders post.
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 1_000
 
 
 def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
-    """Return the value of the body. Raises InvalidRequest and HttpRefusal."""
+    """Parse the body. Raises InvalidRequest and HttpRefusal."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == _FORM:
         fields = _read_form(body)
@@ -58,7 +58,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 HOPS = "x-hob-hops"
-"""The number of machine messages between a delivery and a person's words."""
+"""Header with the number of machine messages between a delivery and a person's words."""
 _MINUTE = 60.0
 _MAX_SESSION = 80
 _UNTRUSTED = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -99,8 +99,9 @@ class WebhookReceiver:
     _taken: dict[str, deque[float]] = field(default_factory=dict)
 
     def proven(self, name: str, headers: Mapping[str, str], body: bytes, now: float) -> str:
-        """Return the id that the signature covers, if any. Raises SignatureInvalid, in the same time for unknown
-        webhooks.
+        """Return the id that the signature covers, if any.
+
+        Raises SignatureInvalid, which takes the same time for unknown webhooks.
         """
         settings = self.webhooks.get(name) or _unknown_webhook()
         tolerance, header = settings.tolerance_seconds, settings.header
@@ -121,7 +122,7 @@ class WebhookReceiver:
             raise HttpRefusal("too_large", f"the body may have {settings.body_bytes} bytes")
         value = read_body(body, headers.get("content-type", ""), settings.scheme)
         if settings.scheme is Scheme.STRIPE and isinstance(value, Mapping):
-            # retries of one event may differ in the body, and its id is signed, too
+            # retries of one event may differ in the body, and the id is signed too
             id = text_of(value.get("id"))[:255]
         # without a signature the body is the id, so that a replay cannot change it
         seal = f"id {id}" if id else f"body {hashlib.sha256(body).hexdigest()}"
@@ -143,7 +144,7 @@ def _unknown_webhook() -> WebhookSettings:
 
 
 def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
-    """Return the message: the owner's task, and as quoted data what the template shows of the delivery."""
+    """Return the message: the owner's task, with the delivery's data as the template shows it, quoted."""
     name, settings = delivery.name, delivery.settings
     shown = fill(settings.template, delivery.value, delivery.headers, settings.characters)
     if not shown.strip():
@@ -162,13 +163,15 @@ def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
         sent_at=clock.now(),
         hops=delivery.hops,
         background=True,
-        # otherwise the next delivery would see what this one says, and all of it would be paid for again each time
+        # otherwise the next delivery would see this one's content, and all of it would be paid for each time
         session=None if thread else SessionKey(f"{ONE_TURN_PREFIX}{WEBHOOK_CHANNEL}/{name}/{id}"),
     )
 
 
 def _thread(delivery: Delivery) -> str:
-    """Return the session that deliveries share, if any, in characters valid in a key; long names end in a hash."""
+    """Return the name of the session that deliveries share, if any, in characters valid in a key; long names end in a
+    hash.
+    """
     named = fill(delivery.settings.session, delivery.value, delivery.headers, 1_000)
     plain = "-".join("".join(char if char.isalnum() or char in "._-" else " " for char in named).split())
     if plain == named and len(plain) <= _MAX_SESSION:

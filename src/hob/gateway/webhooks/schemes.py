@@ -44,7 +44,7 @@ _IDS = ("x-hob-delivery", "idempotency-key")
 
 
 class SignatureInvalid(Exception):
-    """The delivery is not proven to be the sender's. The reason is for the owner's log only.
+    """The delivery is not proven to be from the sender. The reason is for the owner's log only.
 
     `sealed`: the failure took as long as hashing the whole body.
     """
@@ -77,7 +77,7 @@ def verify(
         case Scheme.TOKEN:
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
             _compare([proof.strip()], (_hashed(each) for each in secrets), _hashed)
-            # the id is as good as the rest, since the token's holder controls all of it
+            # the id needs no signature, since the token's holder controls all of it
             return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MAX_ID]
         case Scheme.STANDARD:
             id, at = headers.get(ID, ""), _signed_time(headers.get(TIMESTAMP, ""), now, tolerance)
@@ -106,7 +106,9 @@ def _signed_time(text: str, now: float, tolerance: float) -> int:
 
 
 def _compare(given: list[str], right: Iterable[str], made: Callable[[str], str] = str) -> None:
-    """Raise SignatureInvalid unless one of the given is right, in time independent of which one and how nearly."""
+    """Raise SignatureInvalid unless one of the given values is right. The time does not depend on which one or how
+    nearly.
+    """
     tries = [made(each).encode("utf-8", "replace") for each in given[:_MAX_SIGNATURES]]
     matches = 0
     for each in right:
@@ -123,12 +125,12 @@ def _hex(secret: str, signed: bytes) -> str:
 
 
 def _hashed(token: str) -> str:
-    """Return a hash, so that the token's length does not show."""
+    """Return a hash, so that comparing does not reveal the token's length."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def sign_headers(scheme: Scheme, secret: str, id: str, now: int, body: bytes, header: str = "") -> dict[str, str]:
-    """Return the headers a sender sends with this body; `header` replaces the scheme's usual one."""
+    """Return the headers that a sender adds to this body; `header` replaces the scheme's usual one."""
     name = header.lower() or HEADERS[scheme]
     match scheme:
         case Scheme.HOB | Scheme.GITHUB:

@@ -15,10 +15,10 @@ from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.webhooks.schemes import MIN_SECRET, Scheme
 
-# Templates: texts with `{{field.path}}`, filled in from a delivery. That is the whole language: no code, no conditions,
-# no loops. A path descends into objects by name and into lists by number; `{{.}}` is everything, `{{@Name}}` a header.
-# What is missing is empty; what is no text is written as JSON. Filled-in values are never expanded again, so a value
-# cannot inject a placeholder.
+# Templates: texts with `{{field.path}}`, filled in from a delivery. There is nothing else: no code, no conditions, no
+# loops. A path descends into objects by name and into lists by number; `{{.}}` is everything, `{{@Name}}` a header.
+# Missing values are empty; values other than text are written as JSON. Filled-in values are never expanded again, so a
+# value cannot inject a placeholder.
 
 # compiled with the first webhook: most homes have none
 _PLACE = r"(?s)\{\{(.*?)\}\}"
@@ -56,7 +56,7 @@ def text_of(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode()  # JSON may contain lone surrogates, which are no valid text
+    return text.encode("utf-8", "replace").decode()  # JSON may contain lone surrogates, which are not valid text
 
 
 def shortened(text: str, maximum: int) -> str:
@@ -88,7 +88,7 @@ class AnswerTo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """One webhook that comes in."""
+    """One incoming webhook."""
 
     secret: Secret | None = setting(
         None, "The secret that deliveries are signed with, 16 characters or more; required."
@@ -123,7 +123,7 @@ class WebhookSettings:
     per_minute: int = setting(60, "Maximum deliveries per minute.", at_least=1)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for settings that could never work."""
+        """Raises ValueError for settings that can never work."""
         if self.secret is None:
             raise ValueError(translatable("secret is missing; without it no delivery can prove where it is from"))
         for key, text in (("template", self.template), ("session", self.session)):
@@ -162,7 +162,7 @@ class WebhookSettings:
 
 
 class Webhooks(dict[str, WebhookSettings]):
-    """Webhooks that come in: what other machines may send to `POST /hooks/NAME`, by name."""
+    """Incoming webhooks: what other machines may send to `POST /hooks/NAME`, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookSettings] = MappingProxyType({})) -> None:
         """Raises ValueError for names that cannot be part of a URL."""
