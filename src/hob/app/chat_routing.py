@@ -1,4 +1,4 @@
-"""Which session a message belongs to, by the agent's rules, the bus settings and the known people."""
+"""Choosing the session of a message, by the agent's rules, the bus settings and the known people."""
 
 from hob.agent.sessions import session_of
 from hob.bus.settings import BusSettings

@@ -81,7 +81,7 @@ async def open_app(
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         kernel = await enter(open_kernel(home, config, clock or SystemClock(), one_shot=own_only, carried=carried))
-        features = await enter(open_features(kernel))  # makes objects, starts nothing
+        features = await enter(open_features(kernel))  # creates objects, starts nothing
         services = await enter(open_turn_services(kernel, features, address=address, on_handover=on_handover))
         bus, running = await enter(run(kernel, features, services))  # recovery, workers, channels, jobs
         yield App(kernel, features, services, bus, make_api(kernel, features, services, running.accept, dashboard))

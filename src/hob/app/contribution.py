@@ -23,14 +23,14 @@ Wraps: TypeAlias = Mapping[type, Callable[[Any], Any]]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Background work for as long as Hob runs, restarted after a failure. It may end by itself."""
+    """Background work that runs as long as Hob, restarted after a failure. It may end early."""
 
     name: str
     run: Callable[[RunningServices], Awaitable[None]]
 
 
 class Start(StrEnum):
-    """Where a new follower begins."""
+    """The position at which a new follower begins."""
 
     NOW = "now"
     BEGINNING = "beginning"
@@ -55,11 +55,11 @@ class Follower:
     name: str
     work: Callable[[Sequence[tuple[int, TimelineEvent]]], Awaitable[Effects | None]]
     kinds: tuple[EventKind, ...] = ()
-    """Empty: all kinds."""
+    """The kinds of events to follow; empty: all."""
     start: Start = Start.NOW
     at_once: int = 200
     pause: float = 0.0
-    """Seconds between two runs, so that events in between are processed together."""
+    """Seconds between two runs, so that events are processed in batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +71,18 @@ class Contribution:
     channels: tuple[Channel, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     tool_groups: Mapping[str, Group] | None = None
-    """More groups of tools, which may change while Hob runs."""
+    """Further tool groups, which may change while Hob runs."""
     hooks: tuple[Hook, ...] = ()
     recall: tuple[Recall, ...] = ()
-    """More memories for the tool `recall` to search."""
+    """Further memories that the tool `recall` searches."""
     prompt_sections: tuple[PromptSection, ...] = ()
     """Parts of prompts: stable ones at the beginning, volatile ones in the newest message."""
     followers: tuple[Follower, ...] = ()
     jobs: tuple[Job, ...] = ()
     status: Callable[[], Mapping[str, Any]] | None = None
-    """Its part of `hob status`."""
+    """The feature's part of `hob status`."""
     erase: ErasureParticipant | None = None
-    """Erases, outside the database, what is erased in it; repeated until it succeeds."""
+    """Erases copies outside the database of what was erased in it; repeated until it succeeds."""
     on_settings: Callable[[Config], None] | None = None
     """Called when settings or secrets may have changed."""
     wraps: Wraps = field(default_factory=dict)

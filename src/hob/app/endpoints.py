@@ -1,4 +1,4 @@
-"""All routes, read from the declarations without opening anything."""
+"""All routes, collected from the declarations without opening anything."""
 
 from typing import Any
 

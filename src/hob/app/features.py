@@ -1,4 +1,4 @@
-"""Opening features (subsystems): each after those whose ports it needs, closed in reverse order."""
+"""Opening features (subsystems): each after those that provide its ports, closed in reverse order."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -50,7 +50,7 @@ class Features:
         return cast(T, self.ports[kind])
 
     def wrapped(self, kind: type[T], own: T) -> T:
-        """Return Hob's own part, wrapped or replaced by the features that do so."""
+        """Return Hob's own part, wrapped or replaced by features that ask for it."""
         return reduce(lambda made, each: each.wraps.get(kind, _identity)(made), self, own)
 
 
@@ -60,7 +60,7 @@ Opening: TypeAlias = Callable[[Kernel], AbstractAsyncContextManager[Features]]
 
 @asynccontextmanager
 async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> AsyncIterator[Features]:
-    """Open features by need; nothing is accepted, sent, scheduled or asked of a model yet.
+    """Open features in the order of their needs; nothing is accepted, sent, scheduled or asked of a model yet.
 
     Raises SubsystemRefused if two features provide one port or share a name, if a need is unmet or circular, or if a
     plug-in fails to open.
@@ -120,7 +120,7 @@ def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
 
 
 def _next_ready(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Subsystem:
-    """Return the first feature whose needs are met."""
+    """Return the first feature whose needs are all met."""
     for subsystem in waiting.values():
         if not _missing(subsystem, waiting, ports):
             return subsystem

@@ -13,7 +13,7 @@ from hob.store.store import Store
 from hob.store.timeline import Followed
 
 TRIES = 5
-"""Failures at one event before it is quarantined."""
+"""Failures at one event before the event is quarantined."""
 FIRST_SECONDS, MAX_SECONDS = 1.0, 60.0
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class FollowerJob:
                 if effects is not None:
                     await self._store.followers.advance(follower.name, found.upto, effects.write)
             except StoreError:
-                raise  # the supervisor handles it
+                raise  # retried by the supervisor
             except Exception as error:  # noqa: BLE001 - the job wall: a bad event does not block those after it
                 await self._handle_failure(found, error)
                 return True

@@ -75,7 +75,7 @@ def own(home: Path, role: str) -> Iterator[None]:
 
 
 def holder_of(home: Path) -> str:
-    """Return the lock holder's description of itself, empty if the home is free. Changes nothing."""
+    """Return the description that the lock holder gave of itself; empty if the home is free. Changes nothing."""
     try:
         descriptor = os.open(home / "hob.lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Supervised jobs: restarted with back-off after failures, and listed in `hob status`."""
+"""Supervised jobs: restarted with increasing pauses after failures, and listed in `hob status`."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from hob.core.errors import StoreDamaged, StoreFull
 from hob.core.values import dataclass
 
 FIRST_SECONDS, MAX_SECONDS = 1.0, 300.0
-"""Pause between a failure and the restart. A run longer than the longest pause resets the back-off."""
+"""Pause between a failure and the restart. A run longer than the longest pause resets it."""
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class JobSupervisor:
                 log.error("the job %s waits for the disk: %s", job.name, error)
                 await self._clock.sleep(MAX_SECONDS)
                 continue
-            except Exception as error:  # the job wall: one job's failure does not affect the others
+            except Exception as error:  # isolates jobs: the failure of one does not affect the others
                 failures = 1 if self._clock.monotonic() - began > MAX_SECONDS else failures + 1
                 kept.state, kept.problem = JobState.WAITING, f"{type(error).__name__}: {error}"
                 kept.restarts += 1

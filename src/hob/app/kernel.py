@@ -53,7 +53,7 @@ CACHE = "cache"
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Wake-ups between parts of Hob. Only current subscribers get them."""
+    """Notifications between parts of Hob. Only current subscribers get them."""
 
     outbox: Signal[Collection[Address] | None] = field(default_factory=Signal)
     """The outbox may have new messages for these addresses (None: for any)."""
@@ -83,9 +83,9 @@ class Kernel:
     session_queues: SessionQueues
     one_shot: bool
     ports: Mapping[type, object] = field(default_factory=dict)
-    """The ports that the feature opened over this kernel has declared to need."""
+    """The ports that the feature opened with this kernel has declared to need."""
     feature: str = ""
-    """The name of the feature opened over this kernel."""
+    """The name of the feature opened with this kernel."""
     layers: Mapping[str, MemoryLayer] = field(default_factory=dict)
     """The memory layers that features declare."""
 
@@ -95,7 +95,7 @@ class Kernel:
 
     @property
     def records(self) -> PluginRecords:
-        """The feature's own rows: part of backups, and erased even while the feature is off."""
+        """The feature's own rows: included in backups, and erased even while the feature is off."""
         return self.store.records_of(self.feature)
 
     def layer(self, name: str) -> KeptLayer:
@@ -108,7 +108,7 @@ class Kernel:
         return self.config[AgentSettings].language
 
     async def learn_all(self) -> None:
-        """Read the secrets in keyrings and of commands too, which may be slow."""
+        """Read the secrets in keyrings and of commands too, which may be slow, so that they are masked."""
         self.known.learn(await asyncio.to_thread(partial(readable_values, self.config.secrets(), ask=True)))
 
 
@@ -122,7 +122,7 @@ async def open_kernel(
     """
     environ = process_environment()
     processes = RunningProcesses(home)
-    processes.reap()  # before anything is run
+    processes.reap()  # before anything else runs
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _NEW = 3_000
-"""New objects per collection of the youngest generation."""
+"""New objects that trigger a collection of the youngest generation."""
 _NEVER = 1_000_000
 
 

@@ -56,7 +56,7 @@ from hob.store.store import Store
 
 _ALL_INTERFACES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
 _MACHINE_CHANNELS = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
-"""Channels that lead to no chat."""
+"""Channels without a chat."""
 
 
 def _is_loopback(host: str) -> bool:
@@ -91,7 +91,7 @@ class DaemonOperations:
         self._tool_runtime = features.port(LazyToolRuntime)
         self._erasure = features.erasure(self._store)
         self.conversations = OwnerSessions(self._store, self._erasure, self._queues)
-        """Sessions, as their owner sees and changes them."""
+        """The owner's operations on sessions."""
         self._reloading = reloading
         self._views = views
         self._address = address
@@ -251,13 +251,13 @@ class DaemonOperations:
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
-        """Retry every turn that failed for this reason and has not been retried yet, oldest first."""
+        """Retry every turn that failed for this reason and was not retried yet, oldest first."""
         turns = await self._store.turns.failed_for(reason)
         return {"retried": [await self.retry(turn) for turn in turns]}
 
     async def backup(self, file: Path) -> BackupAnswer:
         if not file.parent.is_dir():
-            # creating it would hide that the backup disk is not mounted
+            # creating the folder would hide that the backup disk is not mounted
             raise InvalidRequest(
                 translatable(
                     "{folder} is not a directory; create it, or mount what should be there", folder=file.parent

@@ -9,7 +9,7 @@ from hob.memory.background_model import BackgroundModel
 
 @dataclass(frozen=True, slots=True)
 class RunningServices:
-    """A running Hob: the kernel's services plus accepting messages and running turns."""
+    """A running Hob: the kernel's services, and the means to accept messages and run turns."""
 
     accept: Accept
     operations: Operations

@@ -1,7 +1,7 @@
 """The declaration of a feature (`Subsystem`): its settings, tools, routes and commands, and how it is opened.
 
-A declaration is read by `--help`, `config check`, the reference, `hob doctor` and backups while Hob is down or broken.
-It must be cheap to import: everything heavy is behind a `Lazy`.
+`--help`, `config check`, the reference, `hob doctor` and backups read declarations while Hob is down or broken. They
+must be cheap to import: everything heavy is behind a `Lazy`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class StaticFiles(NamedTuple):
 class DashboardView(NamedTuple):
     """A dashboard page: files of a package, shown in a sandboxed frame.
 
-    `name` is part of its address, `title` is shown in the rail. The frame gets its data through the surrounding page:
-    `asks` are the paths below `/api/v1/` it may request.
+    `name` is part of its address, `title` is shown in the navigation. The frame gets its data through the surrounding
+    page: `asks` are the paths below `/api/v1/` it may request.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Subsystem:
     needs: tuple[type, ...] = ()
     """The ports it needs, each provided by exactly one other feature."""
     after: tuple[str, ...] = ()
-    """Features it is opened after, if they are present."""
+    """Features that are opened before it, if they are present."""
     one_shot: bool = False
     """Whether a Hob without a daemon opens it too."""
     tools: tuple[ToolGroup, ...] = ()
@@ -109,7 +109,7 @@ class Subsystem:
     plugin: bool = False
     """Whether it is third-party: its failures disable only itself."""
     open: Lazy[Open] | None = None
-    """None if the feature is only a declaration."""
+    """Opens the feature; None if it is only a declaration."""
 
 
 def endpoints_of(subsystems: Iterable[Subsystem]) -> Endpoints:

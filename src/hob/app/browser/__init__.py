@@ -1,1 +1,1 @@
-"""The browser over a home, and the command by which the owner takes it over."""
+"""The browser of a home, and the command by which the owner takes it over."""

@@ -1,4 +1,4 @@
-"""`/browser`: the owner takes the browser over, for example to log in, and gives it back."""
+"""`/browser`: lets the owner take the browser over, for example to log in, and give it back."""
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.browser.port import BrowserControl

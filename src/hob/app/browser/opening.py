@@ -1,4 +1,4 @@
-"""Opening the browser over a home. Nothing is loaded or started before a call of its tool."""
+"""Opening the browser of a home. Nothing is loaded or started before its tool is first called."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping

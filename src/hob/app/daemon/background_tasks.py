@@ -1,4 +1,4 @@
-"""Background tasks of a block: owned, with errors logged, and cancelled when the block ends."""
+"""Background tasks bound to a block: errors are logged, and unfinished tasks are cancelled when the block ends."""
 
 import asyncio
 import logging
@@ -34,5 +34,5 @@ async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
 async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
-    except Exception:  # the job wall: the turn it belongs to has ended well already
+    except Exception:  # a failed task affects no other; its turn has already ended well
         log.exception("work after a turn failed")

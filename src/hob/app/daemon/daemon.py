@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 MAX_PAGES = 200
 """Simultaneous browser connections."""
 GRACE_SECONDS = 2.0
-"""For answers under way when Hob stops; no request waits for a turn by then."""
+"""Time at shutdown for answers in progress; requests no longer wait for turns by then."""
 
 
 class StopSignal:
@@ -191,7 +191,7 @@ async def _serve_tcp(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, des
 
 @asynccontextmanager
 async def _serve_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIterator[None]:
-    """Serve the dashboard to phones while the owner wants it: the same port on one more address."""
+    """Serve the dashboard to phones while the owner wants it: the same port at one more address."""
     access = app.api.ports.get(PhoneAccess)
     if not isinstance(access, PhoneAccess):
         yield
@@ -242,7 +242,8 @@ def _build_pages(app: App, api: Api) -> ASGIApp:
 def _preload_libraries(choice: ModelChoice) -> None:
     try:
         load_libraries(choice)
-    except (OSError, ImportError) as error:  # no file can be opened: the libraries are tried again when they are needed
+    # no file can be opened: the libraries are loaded later, when they are needed
+    except (OSError, ImportError) as error:
         log.error("libraries could not be loaded beforehand: %s", error)
 
 

@@ -20,7 +20,7 @@ from hob.core.translation.language import restore_texts, translatable
 T = TypeVar("T")
 
 OPENING_SECONDS = 5.0
-"""How long a new owner may take to listen before the home is reported as in use."""
+"""Seconds a new owner may take to listen before the home is reported as in use."""
 LINES = "application/jsonl"
 _TRANSLATING = {"x-hob-texts": "1"}
 """Asks for the message and values of texts, so that they can be translated here."""
@@ -40,10 +40,10 @@ def local_key(session: str) -> str:
 def reach(
     method: str, route: str, fields: Mapping[str, Any] | None = None, *, timeout: float | None = 60.0
 ) -> Mapping[str, Any]:
-    """Return the API's answer to the owner: the running Hob's, else that of one opened for this request alone.
+    """Return the API's answer to the owner, from the running Hob or from one opened for this request.
 
     Fields are sent as JSON with a POST, else in the query. A running Hob has `timeout` seconds to answer, or no limit.
-    Raises the HobError that the API answers, or HomeInUse if the owner of the home does not listen.
+    Raises the HobError that the API reports, or HomeInUse if the owner of the home does not listen.
     """
     home = find_home(process_environment())
     query, body = (None, fields or None) if method == "POST" else (fields, None)
@@ -59,7 +59,7 @@ def reach(
 
 
 def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the answer with its texts made translatable. Raises the HobError it reports."""
+    """Return the answer with its texts made translatable. Raises the HobError that it reports."""
     if "error" in answer:
         raise error_of(answer)
     rest = {name: each for name, each in answer.items() if name != "texts"}
@@ -73,7 +73,7 @@ def error_of(body: Mapping[str, Any]) -> HobError:
 
 
 def reload_running(home: Path) -> Mapping[str, Any] | None:
-    """Have the running Hob reload settings and secrets. Return its model and what was wrong, if anything.
+    """Have the running Hob reload settings and secrets. Return its model and any problem with the settings.
 
     Return None if no Hob is running.
     """
@@ -94,7 +94,7 @@ def running_model(home: Path) -> str | None:
 
 
 def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a long answer, as `reach` does for a short one."""
+    """Yield the lines of a long answer; otherwise like `reach`."""
     home = find_home(process_environment())
 
     def ask() -> Iterator[str]:
@@ -112,10 +112,10 @@ def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
 
 
 def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
-    """Return the last line of a POST that takes long; `told` gets every line as progress.
+    """Return the last line of a long-running POST; `told` gets every line as progress.
 
-    The last line has as many `seen` (or `items`) as `of`. Raises as `reach` does, and ConnectionLost if it was cut off;
-    a repetition continues the work.
+    The last line has as many `seen` (or `items`) as `of`. Raises the same as `reach`, and ConnectionLost if the answer
+    was cut off; a repetition continues the work.
     """
     home = find_home(process_environment())
 
@@ -132,7 +132,7 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
                 seen = tell(text)
         except RequestFailed as failed:
             return failed.body
-        except (ConnectionLost, ValueError):  # also in the middle of a line
+        except (ConnectionLost, ValueError):  # possibly in the middle of a line
             seen = {}
         if "error" not in seen and (not seen or seen.get("seen", seen.get("items")) != seen.get("of")):
             raise ConnectionLost(
@@ -151,7 +151,7 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
 def _ask_owner_or_here(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
     """Return the owner's answer, or this process's if there is no owner.
 
-    An owner that is just starting, or that owns the home only briefly as `hob ask` does, is waited for.
+    Waits for an owner that is still starting, or that owns the home only briefly as `hob ask` does.
     """
     until = time.monotonic() + OPENING_SECONDS
     while True:
@@ -174,7 +174,7 @@ def _answer_here(
     body: Mapping[str, Any] | None,
     told: Callable[[bytes], object] | None = None,
 ) -> str:
-    # only a command that finds no owner pays for loading the application
+    # only a command that finds no owner has to load the application
     import asyncio
     import logging
 

@@ -1,4 +1,4 @@
-"""Draining: the time running turns have before the daemon stops (`bus.drain_seconds`)."""
+"""Draining: the time that running turns have before the daemon stops (`bus.drain_seconds`)."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from hob.bus.settings import BusSettings
 
 
 async def drain(app: App, forced: asyncio.Event) -> None:
-    """Let running turns end, within the configured time or until `forced`."""
+    """Wait for running turns to end, within the configured time or until `forced`."""
     seconds = app.config[BusSettings].drain_seconds
     async with asyncio.TaskGroup() as group:
         draining = group.create_task(app.bus.drain(seconds))
@@ -19,7 +19,7 @@ async def drain(app: App, forced: asyncio.Event) -> None:
 
 
 def commands_notice(running: int) -> str:
-    """Return the notice for a terminal whose Hob ends before its background commands; empty if none run."""
+    """Return the notice for a terminal whose Hob exits before its background commands; empty if there are none."""
     if not running:
         return ""
     what = "1 command in the background ends" if running == 1 else f"{running} commands in the background end"

@@ -31,7 +31,7 @@ def embedded_daemon(home: Path) -> Iterator[None]:
         living.add_done_callback(said.put)
         first = said.get()
         if isinstance(first, Future):
-            first.result()  # raises why it could not start
+            first.result()  # raises the reason if it could not start
             return
         try:
             yield
@@ -64,7 +64,7 @@ class _Stopper:
         self._set(self.forced)
 
     def _set(self, event: asyncio.Event) -> None:
-        with contextlib.suppress(RuntimeError):  # a daemon took over: the loop has ended already
+        with contextlib.suppress(RuntimeError):  # a daemon took over: the loop has already ended
             self.loop.call_soon_threadsafe(event.set)
 
 

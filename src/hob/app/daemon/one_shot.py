@@ -1,4 +1,4 @@
-"""One message or one answer without a daemon: `hob ask` and `hob approvals allow`."""
+"""Running one message or one answer without a daemon: `hob ask` and `hob approvals allow`."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ def _serve() -> Callable[[App, socket], AbstractAsyncContextManager[None]]:
 
 
 EventSource = Callable[[App], AsyncGenerator[ClientEvent, None]]
-"""Events of one use of an open application."""
+"""Yields the events of one operation on an open application."""
 
 
 async def one_shot(live: EventSource, show: Callable[[ClientEvent], None]) -> None:
@@ -72,7 +72,7 @@ async def _show_events(
         async with aclosing(events):
             async for event in events:
                 show(event)
-                if event.is_waiting:  # nobody owns the home while a person thinks
+                if event.is_waiting:  # no process keeps the home while a person thinks
                     return
 
     async with asyncio.TaskGroup() as group:
@@ -80,7 +80,7 @@ async def _show_events(
         called = group.create_task(handed_over.wait())
         await asyncio.wait({notifier, called}, return_when=asyncio.FIRST_COMPLETED)
         if not notifier.done():
-            # the turn may still end within the drain; events after it would show no outcome
+            # the turn may still end during the drain; later events would show no outcome
             await app.bus.session_queues.drain(app.config[BusSettings].drain_seconds)
             await asyncio.wait({notifier}, timeout=0.5)
         called.cancel()
@@ -152,7 +152,7 @@ def answer_approval(id: str, *, allowed: bool, scope: str) -> EventSource:
 
 @contextlib.asynccontextmanager
 async def serve_on_demand(app: App) -> AsyncGenerator[None, None]:
-    """Listen on `hob.sock`, loading the HTTP server with the first connection: most one-shots get none."""
+    """Listen on `hob.sock`, loading the HTTP server with the first connection, which few one-shots get."""
     path = socket_of(app.home)
     listener = bind_unix(path)
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Checks whether a daemon would start with these settings, as far as possible without starting one."""
+"""Checks whether a daemon could start with these settings, as far as possible without starting one."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def start_problem(config: Config) -> NotConfigured | None:
 
 
 def command_problem(config: Config) -> ConfigProblem | None:
-    """Return why no command could run with these folders, and the setting's place, or None."""
+    """Return why no command can run with these folders, and the setting concerned, or None."""
     sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
     from hob.tools.sandbox.roots import resolve_root  # loads the sandbox's rules
 
@@ -48,7 +48,7 @@ def command_problem(config: Config) -> ConfigProblem | None:
 
 
 def embedder_problem(config: Config) -> ModelError | None:
-    """Return why `model.embedding` cannot embed, as far as known without asking it, or None."""
+    """Return why `model.embedding` cannot embed, as far as known without calling it, or None."""
     name = config[ModelSettings].embedding
     if not name:
         return None
@@ -62,7 +62,7 @@ def embedder_problem(config: Config) -> ModelError | None:
 
 
 def _check_start(config: Config) -> None:
-    """Construct what the start constructs from the loaded sections. Raises NotConfigured."""
+    """Construct what the daemon constructs from these settings at its start. Raises NotConfigured."""
     loaded = config.sections.values()
     if GatewaySettings in loaded:
         gateway = config[GatewaySettings]

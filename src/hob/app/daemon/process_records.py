@@ -1,4 +1,4 @@
-"""Records of the processes this Hob has started, so that the next Hob ends those that outlived a `kill -9`."""
+"""Records of the processes this Hob has started, so that the next one can end those that survived a `kill -9`."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ class RunningProcesses:
         if not (began := start_time(pid)):
             return  # already ended
         record = json.dumps({"began": began, "folder": str(folder or "")})
-        with suppress(OSError):  # on a full disk, only its pipe ends it
+        with suppress(OSError):  # on a full disk the process is ended only by its closed pipe
             self._folder.mkdir(mode=0o700, exist_ok=True)
             (self._folder / str(pid)).write_text(record, "utf-8")
 
@@ -40,7 +40,7 @@ class RunningProcesses:
     def reap(self) -> None:
         """End the process trees that an earlier Hob left running, and remove their run folders."""
         for record in self._folder.glob("*") if self._folder.is_dir() else ():
-            with suppress(OSError, ValueError, TypeError, KeyError):  # a record half-written when Hob died
+            with suppress(OSError, ValueError, TypeError, KeyError):  # a record that was half-written when Hob died
                 told, pid = json.loads(record.read_bytes()), int(record.name)
                 if start_time(pid) == told["began"]:
                     log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=CONTENT_FREE)

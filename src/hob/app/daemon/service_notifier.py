@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from hob.core.clock import Clock
 
 _SEND_SECONDS = 1.0
-"""The service manager reads at once, unless it is itself in trouble."""
+"""Time limit: the service manager reads at once unless it is itself in trouble."""
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class ServiceNotifier:
         """Seconds between two heartbeats; 0 without a watchdog."""
 
     def send(self, *lines: str) -> None:
-        """Send these `NAME=value` lines together. Failures are logged: Hob runs without a manager too."""
+        """Send these `NAME=value` lines together. Failures are logged, since Hob also runs without a manager."""
         if not self._address:
             return
         try:

@@ -1,6 +1,6 @@
 """The commands' HTTP client for the Unix socket `hob.sock`, standard library only.
 
-Loading an HTTP library would take ten times as long.
+An HTTP library would take ten times as long to load.
 """
 
 import http.client
@@ -119,7 +119,7 @@ def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Generator[Clie
 
 
 def stream_again(path: Path, id: str) -> Generator[ClientEvent, None, None]:
-    """Yield the events of an earlier message until it ends."""
+    """Yield the remaining events of an earlier message."""
     return _stream(path, "GET", f"/chat/{quote(id, safe='')}", None, {})
 
 

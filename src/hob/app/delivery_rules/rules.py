@@ -51,7 +51,7 @@ class DeliveryRules:
             self._users[user.id] = user
 
     def reconfigure(self, config: Config) -> None:
-        """Apply new settings from the next chunk on."""
+        """Apply new settings, from the next chunk on."""
         self._settings = config[DeliverySettings]
 
     def skips(self, outbound: Outbound) -> str:

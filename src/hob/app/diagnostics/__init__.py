@@ -1,1 +1,1 @@
-"""Checks as data over one home; `hob doctor` and `hob security audit` are two views of them."""
+"""Declared checks of a home; `hob doctor` and `hob security audit` each run a part of them."""

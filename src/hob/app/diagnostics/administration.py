@@ -54,7 +54,7 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
 GOOD_SECONDS = 300.0
-"""How long the doctor's result is reused."""
+"""Seconds for which the doctor's result is reused."""
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -84,7 +84,7 @@ class OwnerAdministration:
         return [line_view(line) for line in await asyncio.to_thread(_newest_lines, self._home / "logs", criteria)]
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
-        """Return the doctor's recent findings, or with `refresh` new ones; `online`: with model servers."""
+        """Return the doctor's recent findings. `refresh` examines again, `online` contacts model servers too."""
         async with self._examining:  # concurrent requests share one run
             known, now = self._examined.get(online), self._clock.now().timestamp()
             if refresh or known is None or not 0 <= now - known["at"] < GOOD_SECONDS:
@@ -124,7 +124,7 @@ class OwnerAdministration:
         ]
 
     async def secrets(self) -> Sequence[SecretAnswer]:
-        """Return the secrets in the settings and where they are stored, never their values."""
+        """Return where the secrets of the settings are stored, never their values."""
         return await asyncio.to_thread(_secrets, self._config())
 
     async def sandbox(self) -> SandboxAnswer:
@@ -144,7 +144,7 @@ class OwnerAdministration:
         return await self.identity()
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
-        """Try the model, and if it answers, store its key and make it the default."""
+        """Test the model, and if it answers, store its key and make it the default."""
         candidate = _candidate(new_model)
         with draft_with_key(self._home, candidate) as draft:
             if not draft.model:
@@ -246,7 +246,7 @@ async def _list_models(draft: ProviderConfigDraft) -> tuple[str, ...]:
 
 
 def _newest_lines(folder: Path, criteria: LogsQuery) -> list[LogLine]:
-    """Read from the newest file backwards, as far as needed."""
+    """Return the newest matching lines, reading files backwards from the newest as far as needed."""
     minimum, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
     for file in (folder / NAME, *full_files(folder)):

@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 
 
 class Severity(StrEnum):
-    """How much a finding matters, least first."""
+    """The severity of a finding, lowest first."""
 
     INFO = "info"
     WARN = "warn"
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A safe change for `--fix`; `perform` returns whether it was done. `alone`: only while nobody owns the home."""
+    """A safe change for `--fix`; `perform` returns whether it was made. `alone`: only while the home is not in use."""
 
     told: str
     perform: Callable[[], bool]
@@ -37,27 +37,27 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question about a home. `run` yields findings; it raises CheckSkipped if it cannot know."""
+    """One check of a home. `run` yields findings; it raises CheckSkipped if the answer cannot be known."""
 
     id: str
     question: str
     run: Callable[[DiagnosticContext], Iterable[CheckResult]]
     slow: bool = False
-    """Whether to tell a waiting person what is being checked."""
+    """Whether to say what is being checked, since it takes long."""
     audit: bool = False
-    """Whether it belongs to the security audit; `hob doctor` shows the others."""
+    """Whether it belongs to the security audit; the others are shown by `hob doctor`."""
 
 
 def critical(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Return a finding: Hob does not work, or loses something."""
+    """Return a finding: Hob does not work, or data may be lost."""
     return CheckResult(Severity.CRITICAL, title, advice, where, mend)
 
 
 def warn(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Return a finding: something does not work, or soon will not."""
+    """Return a finding: something does not work, or will soon stop working."""
     return CheckResult(Severity.WARN, title, advice, where, mend)
 
 
 def info(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Return a finding that is good to know."""
+    """Return a finding that is merely good to know."""
     return CheckResult(Severity.INFO, title, advice, where, mend)

@@ -1,4 +1,4 @@
-"""What checks examine: a home, its settings, its owner and its database, each read once on first use."""
+"""The subject of the checks: a home, its settings, its owner and its database, each read once on first use."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ from hob.store.backup.inspection import Examined, examine
 from hob.store.database.database import NAME
 
 ANSWER_SECONDS = 5.0
-"""How long the owner of a home may take to report its status."""
+"""Seconds the owner of a home may take to report its status."""
 
 
 class CheckSkipped(HobError):
@@ -34,7 +34,7 @@ class CheckSkipped(HobError):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of the home. `status` is its own report, or `problem` why it gives none, if it answers."""
+    """The process that owns the home. `status` is its own report; if there is none, `problem` says why."""
 
     name: str
     status: Mapping[str, Any] | None
@@ -42,12 +42,12 @@ class Owner:
 
     @property
     def daemon(self) -> bool:
-        """Whether it stays, unlike a command or a chat."""
+        """Whether it is a daemon, unlike a command or a chat."""
         return self.name.startswith("hob serve")
 
 
 class DiagnosticContext:
-    """One home and what belongs to it. Reading it changes nothing."""
+    """One home and everything that belongs to it. Reading it changes nothing."""
 
     def __init__(
         self, home: Path, environ: Mapping[str, str], *, online: bool = True, clock: Clock | None = None

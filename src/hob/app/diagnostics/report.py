@@ -55,7 +55,7 @@ def run_checks(
     checks: Iterable[Check] | None = None,
     accepted: Collection[str] = (),
 ) -> DiagnosticReport:
-    """Run every check, after calling `begins` with it. Nothing is changed, in whatever state the home is.
+    """Run every check; `begins` is called before each. Nothing is changed, whatever the state of the home.
 
     Accepted findings are reported last.
     """
@@ -79,7 +79,7 @@ def run_checks(
 
 
 def apply_fixes(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
-    """Apply safe fixes. Return what was done. Those that need the home alone are skipped if it is in use."""
+    """Apply safe fixes. Return what was done. Fixes that need exclusive access are skipped if the home is in use."""
     mends = [mend for each in findings if (mend := each.found.fix) is not None and not each.accepted]
     done = _perform([each for each in mends if not each.alone])
     alone = [each for each in mends if each.alone]

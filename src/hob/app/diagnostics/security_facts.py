@@ -1,4 +1,4 @@
-"""The security audit's facts, gathered from settings and files, and its one automatic fix.
+"""Collection of the security audit's facts from settings and files, and its one automatic fix.
 
 It uses no network and opens no database, and no secret leaves this module.
 """
@@ -55,7 +55,7 @@ _MAX_FILES = 100_000  # files examined in the workspace
 
 
 def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
-    """Gather the facts for all checks, without those that cannot be read."""
+    """Gather the facts for all checks; unreadable ones are left out."""
     secrets = dict(config.secrets())
     return SecurityFacts(
         files=gather_files(config, environ, secrets),
@@ -149,10 +149,10 @@ def _is_open(folder: Path) -> bool:
 
 
 def tighten(fix: PermissionFix) -> bool:
-    """Remove permission bits if the file still exists, is ours and no link. Return whether that was done."""
+    """Remove permission bits if the file still exists, is ours and is not a link. Return whether that was done."""
     try:
         handle = os.open(fix.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # a socket cannot be opened
+    except OSError:  # sockets cannot be opened
         return _tighten_by_name(fix)
     try:
         mode = stat.S_IMODE(os.fstat(handle).st_mode)
@@ -188,7 +188,7 @@ def _gateway(config: Config) -> GatewayFacts:
         token = None
     webhooks = _section(config, Webhooks).items()
     owner_webhooks = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
-    if token is None:  # it is made strong at the first start
+    if token is None:  # the first start makes a strong one
         return GatewayFacts(settings.host, settings.port, tls=tls, owner_webhooks=owner_webhooks)
     return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, owner_webhooks)
 

@@ -1,4 +1,4 @@
-"""The facts that security checks examine, and what they find."""
+"""The facts that security checks examine, and the form of their findings."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,7 +8,7 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 
-# The defaults are those of a Hob without findings.
+# The defaults describe a Hob without findings.
 
 SENSIBLE: Mapping[str, float] = {
     "spending.daily": 1_000,
@@ -24,12 +24,12 @@ SENSIBLE: Mapping[str, float] = {
     "sandbox.open_files": 1_000_000,
     "sandbox.output_mib": 16_384,
 }
-"""Limits, each with the highest value that still limits anything."""
+"""Limits, each with the highest value that is still effective."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
-    """An existing file or folder: its permission bits, whether it belongs to this user, whether it is a link."""
+    """An existing file or folder: its permission bits, whether it belongs to this user, and whether it is a link."""
 
     path: str
     mode: int
@@ -47,18 +47,18 @@ class FileFacts:
     user_home: str = "/home/me"
     root: bool = False
     parent_open: bool = False
-    """Whether others may rename entries beside the home."""
+    """Whether other users may rename entries of the folder that contains the home."""
     repository: str = ""
     """The Git work tree that contains the home."""
     setuid: tuple[str, ...] = ()
     """Files in the workspace with setuid or setgid bits."""
     backup_days: float | None = 0.0
-    """Age of the newest backup; None if there is none, but data to lose."""
+    """Age of the newest backup in days; None if there is data to lose but no backup."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayFacts:
-    """The API over TCP. The token's strength only, never the token."""
+    """The API over TCP. Only the strength of the token, never the token."""
 
     host: str = "127.0.0.1"
     port: int = 18790
@@ -77,7 +77,7 @@ class SecretFacts:
     short: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
-    """Groups of settings that hold the same secret."""
+    """Groups of settings with the same secret."""
     in_environment: tuple[str, ...] = ()
     in_headers: tuple[str, ...] = ()
 
@@ -144,12 +144,12 @@ Found = str | PermissionFix
 
 
 def when(wrong: bool, what: str = "") -> tuple[str, ...]:
-    """Return a finding if something is wrong."""
+    """Return a finding if `wrong`."""
     return (what,) if wrong else ()
 
 
 def open_places(facts: SecurityFacts, name: str, bits: int = 0o077) -> list[PermissionFix]:
-    """Return the places of this name with any of these permission bits. Links have none of their own."""
+    """Return the places of this name with any of these permission bits. Links have no bits of their own."""
     return [
         PermissionFix(place.path, place.mode & bits)
         for place in places_of(facts, name)

@@ -9,7 +9,7 @@ _SECONDS = 3.0
 
 
 def server_time(url: str) -> float | None:
-    """Return a server's time in Unix seconds, or None if it does not say. Sends nothing but `HEAD /`."""
+    """Return a server's time in Unix seconds, or None if it sends none. Sends only `HEAD /`."""
     try:
         parts = urlsplit(url)
         if parts.hostname is None:

@@ -1,4 +1,4 @@
-"""The assistants that Hob can import from: its own table, and the entry points of the group `hob.assistants`."""
+"""The assistants that Hob can import from: built-in ones, and the entry points of the group `hob.assistants`."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ OWN: tuple[Assistant, ...] = (
 
 
 def assistants() -> Mapping[str, Assistant]:
-    """Return all assistants by id: Hob's own, and those of enabled plug-ins, whose entry point is an `Assistant`."""
+    """Return all assistants by id: built-in ones, and those of enabled plug-ins, with an `Assistant` as entry point."""
     return {each.id: each for each in (*_plugins(), *OWN)}
 
 
@@ -49,7 +49,7 @@ def find_assistant(name: str) -> Assistant:
 
 
 def find_here(environ: Mapping[str, str], home: Path) -> Iterator[tuple[Assistant, Path]]:
-    """Yield the assistants whose folder is in its usual place."""
+    """Yield the assistants whose folder exists in its usual place."""
     for each in assistants().values():
         for place in each.places(environ, home):
             if place.is_dir() and each.knows(place):

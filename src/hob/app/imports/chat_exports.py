@@ -26,7 +26,7 @@ from hob.gateway.imports import PastMessage
 
 _PIECE = 1_000_000
 _LONGEST = 256_000_000
-"""Characters of one conversation."""
+"""Maximum characters of one conversation."""
 _BETWEEN = re.compile(r"[\s,]*")
 _FILES = re.compile(r"conversations(-\d+)?\.json")
 _ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "assistant"}

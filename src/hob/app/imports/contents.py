@@ -1,4 +1,4 @@
-"""The contents of another assistant as values, and how its folder is recognised."""
+"""The contents of another assistant as values, and the recognition of its folder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from hob.gateway.imports import PastMessage
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of the other workspace, and its name in ours."""
+    """A file of the other workspace, and its name in Hob's."""
 
     source: Path
     target: PurePosixPath
@@ -40,7 +40,7 @@ class SourceConversation:
 
 @dataclass(frozen=True, slots=True)
 class SourceSetting:
-    """A setting of Hob's with its imported value: a text, or texts to add to a list."""
+    """A setting of Hob with its imported value: a text, or texts to add to a list."""
 
     key: str
     value: str | tuple[str, ...]
@@ -50,7 +50,7 @@ class SourceSetting:
 
 @dataclass(frozen=True, slots=True)
 class SourceKey:
-    """A key or password, to be stored where this setting can refer to it. It is never shown."""
+    """A key or password, stored where this setting can refer to it. It is never shown."""
 
     key: str
     value: str = field(repr=False)
@@ -59,7 +59,7 @@ class SourceKey:
 
 @dataclass(frozen=True, slots=True)
 class SkippedItem:
-    """Something that is not imported, and why."""
+    """Something that is not imported, with the reason."""
 
     what: str
     why: str
@@ -79,9 +79,9 @@ class Contents:
 @dataclass(frozen=True, slots=True)
 class SourceFolder:
     """A resolved folder to read. `owners`: it is in the assistant's usual place, or the user says it is their own.
-    Others may have been made by anyone: they set no address, refer to no existing secret, and let nobody in.
+    Others may have been made by anyone: they set no address, refer to no existing secret, and admit no one.
 
-    What is opened for later reading goes onto the stack.
+    Resources needed for later reading are put on the stack.
     """
 
     root: Path
@@ -94,8 +94,8 @@ class SourceFolder:
 class Assistant:
     """An assistant that Hob can import from.
 
-    `places` returns its usual folders, given the environment and the user's home; `knows` tells whether a folder looks
-    like its own; `read` raises Unreadable for one that is not.
+    `places` returns its usual folders, given the environment and the user's home; `knows` returns whether a folder
+    looks like its own; `read` raises Unreadable for one that is not.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Importing conversations in batches: through the home's owner, or by owning the home."""
+"""Importing conversations in batches: through the process that owns the home, or by owning it here."""
 
 import asyncio
 from collections import Counter
@@ -24,11 +24,11 @@ _BATCH_CHARS = 1_000_000
 
 Add = Callable[[ImportRequest], Awaitable[Mapping[str, Any]]]
 Progress = Callable[[int, int, int], None]
-"""Called with the number of conversations, of finished ones, and of messages read so far."""
+"""Called with the number of all conversations, of finished ones, and of messages read so far."""
 
 
 def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[Item]:
-    """Yield an item per conversation, unread: what is new shows when it is imported."""
+    """Yield an item per conversation without reading it: what is new is known only when it is imported."""
     seen: set[str] = set()
     for each in conversations:
         why = "of a conversation that is taken above" if each.session in seen else ""
@@ -37,9 +37,9 @@ def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[
 
 
 def import_conversations(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
-    """Import all conversations, or only count what is new. Each ends as done, already there, or failed.
+    """Import all conversations, or only count what is new. Each ends as done, already present, or failed.
 
-    Raises HomeInUse between two owners, and ConnectionLost if the owner goes away; a repetition continues.
+    Raises HomeInUse between two owners, and ConnectionLost if the owner exits; a repetition continues.
     """
     if not items:
         return []
@@ -65,7 +65,7 @@ def import_conversations(home: Path, items: Sequence[Item], progress: Progress, 
 
 
 def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
-    """Own the home meanwhile. Other commands are answered, and a starting daemon is handed it after a batch."""
+    """Own the home during the import. Other commands are answered, and a starting daemon takes over after a batch."""
     # the whole application is loaded only if no Hob is running
     from hob.app.composition import open_app
     from hob.app.daemon.drain import drain
@@ -83,7 +83,7 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
 
             with suppress(ConnectionLost):
                 ended = await _transfer(add, items, progress, preview=preview)
-            await drain(app, asyncio.Event())  # requests of others
+            await drain(app, asyncio.Event())  # requests of other processes
         if not ended:
             raise ConnectionLost(
                 translatable(
@@ -97,7 +97,7 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
 
 
 async def _count_as_new(importing: ImportRequest) -> Mapping[str, Any]:
-    """Answer as a store without any of these messages."""
+    """Answer like a store that has none of these messages."""
     return {"new": len(importing.messages), "there": 0}
 
 

@@ -15,7 +15,8 @@ def open_listing(
 ) -> tuple[ForeignFile, list[tuple[Any, ...]]]:
     """Return the open file, and these columns of all rows of `listing`, ordered by the first.
 
-    Raises Unreadable if it lies behind a link, lacks a column of `tables`, or is locked; `program` may have it open.
+    Raises Unreadable if the path contains a link, a column of `tables` is missing, or the file is locked, possibly by
+    `program`.
     """
     if path.resolve() != path:
         raise Unreadable("it lies behind a link; links are not followed")

@@ -1,4 +1,4 @@
-"""Writing imported files into the workspace: whole or not at all, and never over somebody's own text."""
+"""Writing imported files into the workspace: completely or not at all, and never over text that a person wrote."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
 
 
 def put_file(item: Item, workspace: Path, aside: Path) -> Item:
-    """Write a planned file, checked again; a replaced template is kept in `aside`."""
+    """Write a planned file, which is checked again; a replaced template is kept in `aside`."""
     file = item.what
     if not isinstance(file, SourceFile):
         raise TypeError(item)
@@ -83,7 +83,7 @@ def _with_status(item: Item, data: bytes, workspace: Path) -> Item:
 
 
 def _bytes_at(path: Path, length: int) -> bytes | None:
-    """Return as much of our file as the comparison needs; None if it cannot be read."""
+    """Return as much of Hob's file as the comparison needs; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(max(length, MAX_IDENTITY) + 1)
@@ -92,7 +92,7 @@ def _bytes_at(path: Path, length: int) -> bytes | None:
 
 
 def _warning(name: str, data: bytes) -> str:
-    """Return a warning to read before accepting the file, or an empty text."""
+    """Return a warning to be read before accepting the file, or an empty text."""
     if not name.endswith(_TEXTS) or len(data) > MAX_IDENTITY:
         return ""
     found = neutralise(data.decode("utf-8", "replace")).note
@@ -119,7 +119,7 @@ def _copy(path: Path, aside: Path) -> None:
 
 
 def _write(path: Path, data: bytes, *, replaces: bool) -> None:
-    """Write a file durably. Raises FileExistsError if there is one and `replaces` is false."""
+    """Write a file durably. Raises FileExistsError if it exists and `replaces` is false."""
     beside = path.with_name(f".{path.name[:200]}.importing")
     with suppress(FileNotFoundError):
         beside.unlink()  # left by a killed import

@@ -19,17 +19,17 @@ _NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceLayout:
-    """The layout of a workspace: imported files and folders with their names here, and why others are skipped."""
+    """The layout of a workspace: imported files and folders with their names in Hob's, and reasons to skip others."""
 
     files: Mapping[str, str]
     folders: Mapping[str, str]
     not_taken: Mapping[str, str]
     silent: frozenset[str] = frozenset()
-    """Entries that are imported elsewhere or not at all, without mention."""
+    """Entries that are skipped without being listed, since they are imported elsewhere or not at all."""
 
 
 def find_named_folder(written: object) -> Path | None:
-    """Return the resolved folder that a configuration names, or None if there is none."""
+    """Return the resolved folder that a configuration names, or None if it does not exist."""
     if not isinstance(written, str) or not written or "\0" in written:
         return None
     try:
@@ -58,7 +58,7 @@ def transcripts(folder: Path, left: list[SkippedItem]) -> Iterator[Path]:
 
 
 def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFile], list[SkippedItem]]:
-    """Return the files of a workspace, and what is skipped. Symbolic links are listed, never followed."""
+    """Return the files of a workspace, and the skipped ones. Symbolic links are listed, never followed."""
     files: list[SourceFile] = []
     left: list[SkippedItem] = []
     others: list[str] = []
@@ -93,7 +93,7 @@ def take_folder(
     renamed: Mapping[str, str] | None = None,
     depth: int = 1,
 ) -> None:
-    """Add all plain files below a folder, only those with the endings in `only` if given."""
+    """Add all regular files below a folder, with `only` just those with these endings."""
     if depth > MAX_DEPTH:
         left.append(SkippedItem(str(folder), f"it lies more than {MAX_DEPTH} folders deep"))
         return

@@ -1,8 +1,8 @@
 """KafClaw: https://github.com/kafclaw/kafclaw. Its folder is `~/.kafclaw`: `config.json`, sessions, `timeline.db`.
 
-A session is a file of JSON lines in `sessions/`, as with nanobot; its workspace is always `~/KafClaw-Workspace`,
-whatever its configuration says, and the work repository has `memory/MEMORY.md`. What it was asked to remember
-(`memory_chunks`) becomes a conversation, so that it can be found again; so do its observations and working notes.
+A session is a file of JSON lines in `sessions/`, as with nanobot. Its workspace is always `~/KafClaw-Workspace`,
+whatever its configuration says, and the work repository has `memory/MEMORY.md`. Memories it was asked to keep
+(`memory_chunks`) become a conversation, so that they can be found again; so do its observations and working notes.
 """
 
 import re
@@ -47,7 +47,7 @@ _LAYOUT = WorkspaceLayout(
 )
 _CHUNKS = {"memory_chunks": {"id", "content", "source", "created_at"}}
 _OWN_WORD = "user"
-"""The source of what it was asked to remember."""
+"""The source of memories that it was asked to keep."""
 _OTHER_CHUNKS: Mapping[str, str] = {
     "soul": "a copy of its identity files, which are taken themselves",
     "conversation": "a copy of its sessions, which are taken themselves",
@@ -142,7 +142,7 @@ def _read_table(
         said = text_of(text)
         written = stamp if not isinstance(stamp, str) or "T" in stamp else stamp.replace(" ", "T")[:19] + "+00:00"
         if said.strip():
-            # the table does not say whose it is: strangers may have had it written
+            # the table does not say whose rows these are: strangers may have caused them
             yield PastMessage(text_of(" ".join(map(str, named)), 200), "user", said, time_of(written) or 0.0)
         else:
             yield SkippedPart("messages without a word")

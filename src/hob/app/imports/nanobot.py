@@ -121,7 +121,7 @@ def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) ->
 
 
 def _owner_sessions(config: Object) -> frozenset[str]:
-    """Return the sessions with the owner: the terminal's, and chats with the only person who may write."""
+    """Return the sessions with the owner: the terminal's, and chats in which only one person may write."""
     found = {"cli:direct"}
     for name, channel in object_at(config, "channels").items():
         allowed = inner(channel, "allow_from")
@@ -168,7 +168,7 @@ def _session_name(prefix: str, key: str) -> str:
 
 
 def _key_of(path: Path, root: Path) -> str:
-    """Return the session key of its first line, else of the file name: base64, or `telegram_1` for `telegram:1`."""
+    """Return the session key from the first line, else from the file name: base64, or `telegram_1` for `telegram:1`."""
     try:
         first = parse(next(read_lines(path, root), None) or b"") or {}
     except Unreadable:

@@ -29,7 +29,7 @@ class ItemStatus(StrEnum):
     THERE = "there"
     """It is already here."""
     CONFLICT = "conflict"
-    """Something else is here, and stays."""
+    """Something else exists here, and stays."""
     NOT_TAKEN = "not_taken"
     DONE = "done"
     FAILED = "failed"
@@ -40,7 +40,7 @@ OPEN = (ItemStatus.NEW, ItemStatus.REPLACES)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to import: its source, its target, and why it is skipped or what to know about it.
+    """One thing to import: its source, its target, and why it is skipped or a note about it.
 
     For a conversation, `new` and `there` count messages, and `passed` the skipped ones by reason.
     """
@@ -88,7 +88,7 @@ class ImportPlan:
 
     @property
     def open(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether anything is left to do."""
         return any(item.status in OPEN for item in self.items)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Running `hob import`: plan, then carry out. Each item is done whole or not at all, so an import can be resumed."""
+"""Running `hob import`: plan, then carry out. Each item is done completely or not at all, so imports can resume."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -33,8 +33,8 @@ def make_plan(
 ) -> ImportPlan:
     """Plan the import of this folder. Changes nothing. Raises NotFound, ConfigInvalid.
 
-    What must stay open until the conversations are read goes onto the stack. `home` is the user's. With `mine` the
-    folder counts as the user's own wherever it is.
+    Resources that must stay open until the conversations are read are put on the stack. `home` is the user's. With
+    `mine` the folder counts as the user's own wherever it is.
     """
     config = read_config()
     try:
@@ -68,7 +68,7 @@ def count_new(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
 
 
 def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
-    """Carry out a plan, conversations first: if somebody else holds the home, nothing is done at all.
+    """Carry out a plan, conversations first: if another process holds the home, nothing is done at all.
 
     Replaced templates are kept in `backups`. Raises NotConfigured, HomeInUse, ConnectionLost, StoreErrors.
     """
@@ -76,7 +76,7 @@ def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
     plan = _with_conversations(plan, home, progress, preview=False)
     config = read_config()
     settings = config[WorkspaceSettings]
-    open_files(home, settings, may_seed=True)  # acceptance is settled before anything is written there
+    open_files(home, settings, may_seed=True)  # acceptance is decided before anything is written there
     workspace, aside = settings.path.expanduser(), home / "backups" / f"workspace-{stamp(SystemClock().now())}"
     items: list[Item] = []
     for item in plan.items:

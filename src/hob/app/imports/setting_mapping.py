@@ -1,4 +1,4 @@
-"""Mapping another assistant's settings to Hob's. Nothing is guessed; what has no counterpart is listed."""
+"""Mapping another assistant's settings to Hob's. Nothing is guessed; settings without a counterpart are listed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,10 +26,10 @@ _MAX_KEY = 4_000
 
 @dataclass(slots=True)
 class SettingMapping:
-    """Collects them. Texts out of the file are checked here, since one that is taken is written into our settings.
+    """Collects the mapped settings and keys. Texts are validated, since accepted ones are written into Hob's settings.
 
-    Unless the file is the `owners` own, nothing in it may say where anything is sent, lead to a secret that is here
-    already, or say who may write: its maker would choose where keys and words go, and who is let in.
+    Unless the file is the `owners` own, nothing in it may set an address, refer to a secret on this machine, or say who
+    may write: otherwise its author would choose where keys and messages go, and who is admitted.
     """
 
     environ: Mapping[str, str]
@@ -126,7 +126,7 @@ class SettingMapping:
         self._add_admitted("admission.groups", channel, ids, source, "it would answer in every group")
 
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
-        """Set what happens to unknown people (`dm_policy`) and groups (`group_policy`), never to let more people in."""
+        """Set the handling of unknown people (`dm_policy`) and groups (`group_policy`), but never admit more people."""
         if word is not None and not self.owners:
             self.leave(source, f"who may write is not taken: {ELSEWHERE}")
         elif word == "open":
@@ -137,7 +137,7 @@ class SettingMapping:
             self.leave(source, "Hob has no such policy")
 
     def finish(self) -> None:
-        """Add the collected lists, and list the unused variables. Call it last."""
+        """Add the collected lists, and list the unused variables. Must be called last."""
         for name, place in self._unused.items():
             self.leave(f"{place}: {name}", "Hob has no setting for this variable")
         for key, entries in self._allowed.items():

@@ -1,4 +1,4 @@
-"""Writing imported settings into the file and keys beside it. What is already set stays, wherever it is set."""
+"""Writing imported settings into the file, and keys beside it. Existing values stay, wherever they are set."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from hob.providers.catalog.catalog import find_provider
 
 @dataclass(frozen=True, slots=True)
 class _CurrentValue:
-    """The current value of a key. `outranked`: it is set outside the file, so that the file would not count."""
+    """The current value of a key. `outranked`: it is set outside the file, so the file has no effect."""
 
     value: Any
     outranked: str = ""
@@ -42,7 +42,7 @@ def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -
 
 
 def put_setting(item: Item, config: Config) -> Item:
-    """Write a planned setting, checked again against `config`."""
+    """Write a planned setting, which is checked again against `config`."""
     wanted = item.what
     if not isinstance(wanted, SourceSetting | SourceKey):
         raise TypeError(item)
@@ -93,7 +93,7 @@ def _with_status(item: Item, wanted: SourceSetting | SourceKey, config: Config) 
 
 
 def _key_with_status(item: Item, wanted: SourceKey, config: Config, now: _CurrentValue) -> Item:
-    """Return the key's item with its status. Nothing shown reveals a key."""
+    """Return the key's item with its status. Nothing that is shown reveals a key."""
     known = find_provider(wanted.key.split(".")[2])
     environ = process_environment()
     found = [environ[name].strip() for name in (known.keys if known else ()) if environ.get(name, "").strip()]

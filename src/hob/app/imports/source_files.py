@@ -1,4 +1,4 @@
-"""Reading another assistant's files: plain files below one folder, never through a link, with size limits."""
+"""Reading another assistant's files: regular files below one folder, never through a link, with size limits."""
 
 import os
 import stat
@@ -13,14 +13,14 @@ from hob.core.errors import HobError
 
 MAX_JSON = 16_000_000
 MAX_JSON5 = 1_000_000
-"""JSON5 parses at a tenth of a megabyte per second; settings files are far smaller."""
+"""Size limit in bytes: JSON5 parses at a tenth of a megabyte per second, and settings files are far smaller."""
 MAX_LINE = 16_000_000
 MAX_CHARS = 400_000
-"""Characters of one message."""
+"""Maximum characters of one message."""
 MAX_ARGUMENTS = 20_000
-"""Characters of one call's arguments."""
+"""Maximum characters of one call's arguments."""
 MAX_CALLS = 50
-"""Calls of one message."""
+"""Maximum calls of one message."""
 
 _PIECE = 1_000_000
 _NEWEST = 4_102_444_800.0  # the year 2100
@@ -34,8 +34,9 @@ class Unreadable(HobError):
 
 
 def open_plain(path: Path, root: Path) -> int:
-    """Open a plain file below the resolved root. Return its descriptor. Raises Unreadable for links, pipes, missing
-    files.
+    """Open a regular file below the resolved root. Return its descriptor.
+
+    Raises Unreadable for links, pipes and missing files.
     """
     try:
         if path.resolve(strict=True) != path or not path.is_relative_to(root):
@@ -50,7 +51,7 @@ def open_plain(path: Path, root: Path) -> int:
 
 
 def read_bytes(path: Path, root: Path, maximum: int) -> bytes:
-    """Return a file's bytes. Raises Unreadable, also if there are more than `maximum`."""
+    """Return a file's bytes. Raises Unreadable, also for more than `maximum`."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
             data = file.read(maximum + 1)
@@ -84,7 +85,7 @@ def _read_json5(text: str) -> Any:
 
 
 def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
-    """Yield the lines of a file of any size, None for one that is too long. Raises Unreadable."""
+    """Yield the lines of a file of any size; None stands for a line that is too long. Raises Unreadable."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
             while line := file.readline(MAX_LINE):
@@ -104,7 +105,7 @@ def parse(line: object) -> Object | None:
 
 
 def text_of(value: object, maximum: int = MAX_CHARS) -> str:
-    """Return a text as valid Unicode, cut to `maximum`; empty if the value is no text."""
+    """Return a text as valid Unicode, cut to `maximum`; empty if the value is not a text."""
     if not isinstance(value, str):
         return ""
     text = value if len(value) <= maximum else value[: maximum - len(_CUT)] + _CUT

@@ -16,7 +16,7 @@ from hob.core.events.tracing import TRACE
 NAME = "hob.log"
 FOLDER = "logs"
 LOOK_SECONDS = 5.0
-"""Least time between two checks whether the file was moved away."""
+"""Minimum seconds between two checks whether the file was moved away."""
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 class LineFormatter(logging.Formatter):
     """Formats time, level, logger, trace (the record's own, else the running task's), text and traceback as one line.
 
-    `form` is `text` or `json`, and may be changed.
+    `form` is `text` or `json`, and can be changed.
     """
 
     def __init__(self, form: str) -> None:
@@ -54,7 +54,7 @@ class LineFormatter(logging.Formatter):
 class LogFile(logging.Handler):
     """Writes `hob.log` in a folder; full files become `hob.log.1` (the newest), `hob.log.2`, …
 
-    If the disk does not take a line, the line is lost and nothing else fails.
+    If a line cannot be written, it is lost without any other effect.
     """
 
     def __init__(self, folder: Path, settings: LogSettings) -> None:
@@ -156,7 +156,7 @@ def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
         log.error("the log file %s cannot be written: %s", home / FOLDER / NAME, error.strerror)
         yield
         return
-    for each in others:  # as quiet as before
+    for each in others:  # logged as little as before
         each.setLevel(former)
     root.addHandler(handler)
     root.setLevel(min(former, handler.level))
@@ -181,7 +181,7 @@ def reopen_logs(settings: LogSettings) -> None:
 
 @contextmanager
 def log_failure() -> Iterator[None]:
-    """Log the error that ended the block, into the file only: the command itself reports it to the terminal."""
+    """Log the error that ended the block, only to the file: the command itself reports it to the terminal."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The format of log lines: text or JSON, both read back by one reader."""
+"""The format of log lines: text or JSON, and one reader for both."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def line_view(line: LogLine) -> LogLineAnswer:
 
 
 def parse_line(line: str) -> LogLine | None:
-    """Parse a line of either form; return None for anything else, e.g. one that a full disk cut off."""
+    """Parse a line of either form; return None for anything else, e.g. a line cut off by a full disk."""
     if line.startswith("{"):
         try:
             found = json.loads(line)

@@ -1,4 +1,4 @@
-"""The daily backup: when it is made, where, and how many are kept."""
+"""The daily backup: its time, its folder, and the number of kept files."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A complete backup; it gets its name once it is all on disk."""
+    """A complete backup; it gets its final name once all of it is on disk."""
 
     file: Path
     at: datetime
@@ -47,7 +47,7 @@ class DailyBackups:
         self._making = False
 
     def tidy(self) -> None:
-        """Remove what a killed backup left behind, at start; it never has a backup's name."""
+        """Remove the remains of a killed backup, at start; complete ones have another name."""
         for left in self._folder.glob(".daily-*"):
             with suppress(OSError):
                 left.unlink()
@@ -56,7 +56,7 @@ class DailyBackups:
         """Return the backups, oldest first."""
         try:
             files = list(self._folder.iterdir())
-        except OSError:  # none was ever made
+        except OSError:  # there was no backup yet
             return []
         backups = []
         for file in files:
@@ -67,7 +67,7 @@ class DailyBackups:
         return sorted(backups, key=lambda backup: backup.at)
 
     async def due(self) -> bool:
-        """Return whether one is due: none since today's hour, in a home that was in use before it."""
+        """Return whether a backup is due: none since today's hour, in a home that was in use before it."""
         if not self.settings.daily:
             return False
         hour, past = self.last_hour(), self._not_in_future(self.found())
@@ -95,7 +95,7 @@ class DailyBackups:
             self._making = False
 
     def last_hour(self) -> datetime:
-        """Return when the hour last came."""
+        """Return when the backup hour last occurred."""
         return last_hour(self._clock.now(), self.settings.hour, self._timezone)
 
     def view(self) -> Mapping[str, Any]:
@@ -118,13 +118,13 @@ class DailyBackups:
             backup.file.unlink(missing_ok=True)
 
     def _not_in_future(self, found: list[Backup]) -> list[Backup]:
-        """Return all backups not dated in the future by a wrong clock; those never count as the newest."""
+        """Return the backups that a wrong clock has not dated in the future; the others never count as the newest."""
         now = self._clock.now()
         return [backup for backup in found if backup.at <= now]
 
 
 def last_hour(now: datetime, hour: int, timezone: tzinfo | None = None) -> datetime:
-    """Return when this hour of the day last came in this zone; None is the machine's."""
+    """Return when this hour of the day last occurred in this zone; None is the machine's."""
     today = now.astimezone(timezone)
     return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, timezone)) <= now)
 
@@ -135,5 +135,5 @@ def _next_hour(now: datetime, hour: int, timezone: tzinfo | None) -> datetime:
 
 
 def _at_hour(day: datetime, hour: int, timezone: tzinfo | None) -> datetime:
-    # built anew, so that the offset is that of this hour, not of now
+    # rebuilt, so that the UTC offset is that of this hour, not of now
     return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=timezone, fold=0).astimezone(UTC)

@@ -22,10 +22,9 @@ _ENDS = (TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED
 async def collect_metrics(
     store: Store, session_queues: SessionQueues, status: dict[str, Any], default_model: str
 ) -> Sequence[Metric]:
-    """Return metrics of turns, models, ages and queues from `status` (that of `hob status`); `default_model` is
-    listed even before its first call.
+    """Return metrics of turns, models, ages and queues from `status` (that of `hob status`).
 
-    Known label values are present from the start with 0. Raises StoreErrors.
+    Known label values are present from the start with 0, `default_model` too. Raises StoreErrors.
     """
     health, backups = store.health(), status["backups"]
     turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]

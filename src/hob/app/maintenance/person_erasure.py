@@ -1,4 +1,4 @@
-"""`hob erase`: forgetting a person, their messages, the results, and the memories of them."""
+"""`hob erase`: erasing a person, their messages, the results, and the memories of them."""
 
 import asyncio
 import re
@@ -36,13 +36,13 @@ class _Found:
 async def erase_person(
     store: Store, erasure: Erasure, pairing_service: PairingService, home: Path, who: str, preview: bool
 ) -> ErasedAnswer:
-    """Forget a person, or preview that. Raises as `PersonErasure` does."""
+    """Erase a person, or preview that. Raises the same as `PersonErasure`."""
     erasing = PersonErasure(store, erasure, pairing_service, home)
     return await (erasing.preview(who) if preview else erasing.erase(who))
 
 
 class PersonErasure:
-    """Previews and performs erasures. Repeating one does no harm."""
+    """Previews and performs erasures, which may be repeated."""
 
     def __init__(self, store: Store, erasure: Erasure, pairing_service: PairingService, home: Path) -> None:
         self._store = store
@@ -51,12 +51,12 @@ class PersonErasure:
         self._home = home
 
     async def preview(self, who: str) -> ErasedAnswer:
-        """Return what exists of a person, by id or address, and what would remain. Raises NotFound, InvalidRequest."""
+        """Return the data of a person, by id or address, and what would remain. Raises NotFound, InvalidRequest."""
         found = await self._find(who)
         return await self._view(found)
 
     async def erase(self, who: str) -> ErasedAnswer:
-        """Forget a person. Raises NotFound, InvalidRequest while their work is running, StoreErrors."""
+        """Erase a person. Raises NotFound, InvalidRequest while their work is running, StoreErrors."""
         found = await self._find(who)
         view = await self._view(found)
         pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies, found.names)

@@ -1,4 +1,4 @@
-"""Retention: deletes what is older than `[retention]` keeps."""
+"""Retention: deletes data older than `[retention]` allows."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RetentionJob:
-    """Applies retention once per call; what cannot be deleted now is retried with the next."""
+    """Applies retention once per call; deletions that fail are retried with the next one."""
 
     def __init__(
         self, store: Store, tool_runtime: UndoneFiles, home: Path, settings: RetentionSettings, clock: Clock

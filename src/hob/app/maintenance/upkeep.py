@@ -1,4 +1,4 @@
-"""The daemon's daily jobs: when backup and retention run, and when they are retried."""
+"""The daemon's daily jobs: the times of backup and retention, and their retries."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ from hob.core.errors import StoreError
 log = logging.getLogger(__name__)
 
 _NAP = 3_600.0
-"""Seconds between checks of the hour: the machine may sleep and its clock may be set."""
+"""Seconds between checks of the hour: the machine may sleep, and its clock may be changed."""
 
 
 class Upkeep:
@@ -70,7 +70,7 @@ class Upkeep:
 
 @asynccontextmanager
 async def open_maintenance(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Open maintenance; nothing runs before its job does."""
+    """Open maintenance; nothing runs before its job starts."""
     config, store, clock = kernel.config, kernel.store, kernel.clock
     zone = zone_of(config[AgentSettings].timezone)
     backups = DailyBackups(store, config.home, config[BackupSettings], clock, zone)

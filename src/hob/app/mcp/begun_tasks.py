@@ -1,4 +1,4 @@
-"""Stored tasks of MCP servers, which outlive a restart."""
+"""Stored tasks of MCP servers, which survive a restart."""
 
 from hob.app.kernel import Kernel
 from hob.core.tools import ToolCall

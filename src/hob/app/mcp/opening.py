@@ -1,4 +1,4 @@
-"""Opening the MCP servers of a home. No server is reached before one of its tools is called."""
+"""Opening the MCP servers of a home. A server is contacted only when one of its tools is called."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Sampling for MCP servers, within each server's daily token limit, booked and audited."""
+"""Sampling for MCP servers, within each server's daily token limit, recorded in ledger and audit log."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from hob.memory.background_model import BackgroundModel
 log = logging.getLogger(__name__)
 
 TASK = "sampling"
-"""The ledger's task name; the session `mcp:NAME` says which server it was."""
+"""The ledger's task name; the session `mcp:NAME` names the server."""
 
 
 class SamplingRefused(HobError):
@@ -24,7 +24,7 @@ class SamplingRefused(HobError):
 
 
 class ServerSampling:
-    """Asks the model for servers that have tokens left today."""
+    """Asks the model on behalf of servers that have tokens left today."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -61,7 +61,7 @@ class ServerSampling:
         return self._running.background
 
     async def _left(self, server: str, tokens: int, text: str, maximum: int) -> int:
-        """Return how long the answer may be. Raises SamplingRefused, StoreErrors."""
+        """Return the maximum tokens of the answer. Raises SamplingRefused, StoreErrors."""
         estimate = self._model().estimate(text)
         since = start_of_today(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
         ledger = self._kernel.store.ledger

@@ -34,7 +34,7 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
-    """Forget an item by id, with `said` also the messages that repeat it; for words, list matching items."""
+    """Forget an item by id, with `said` also the messages that repeat it; given words, list matching items."""
     memory, wanted = kernel.port(LazyMemory).open(), call.rest.strip()
     id, _, said = wanted.partition(" ")
     if not wanted:
@@ -66,7 +66,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 
 
 async def look(kernel: Kernel, call: CommandCall) -> str:
-    """List what is remembered about some words; without words, the counts and what Hob was asked to remember."""
+    """List memories about some words; without words, the counts and what Hob was asked to remember."""
     memory, words = kernel.port(LazyMemory).open(), call.rest.strip()
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction):
@@ -127,7 +127,7 @@ async def _settle(memory: MemoryControls, language: str, action: FactAction, res
 
 
 async def private(kernel: Kernel, call: CommandCall) -> str:
-    """Start a conversation that nothing enters memory from."""
+    """Start a conversation that is never added to memory."""
     if is_private(call.session):
         return say(call.language, "This conversation is private: nothing of it is remembered.")
     home = kernel.session_queues.context.routing.session_of(call.inbound)

@@ -1,4 +1,4 @@
-"""Documents the owner adds: files and folders, reindexed when they change."""
+"""Documents added by the owner: files and folders, reindexed when they change."""
 
 import asyncio
 import logging
@@ -33,8 +33,7 @@ _MAX_FILES = 10_000
 class Added:
     """Progress of reading: files read, new sections, and files looked at so far (`seen`).
 
-    The last value also names what could not be read, and counts unsupported files with their endings, most frequent
-    first.
+    The last value also names unreadable files, and counts unsupported ones by ending, most frequent first.
     """
 
     files: int
@@ -47,7 +46,7 @@ class Added:
 
 
 class DocumentIndexer:
-    """Indexes the files the owner points at, again when they change. Their text is untrusted."""
+    """Indexes the files that the owner adds, and again when they change. Their text is untrusted."""
 
     def __init__(self, items: StoredItems, state: StoredChannelState, watch: FolderWatch) -> None:
         self._items = items
@@ -62,8 +61,7 @@ class DocumentIndexer:
         """Index a file, or all documents below a folder except hidden ones and links; yield the progress after each.
 
         The path is watched from then on, unless a file could not be read. If changes cannot be watched, the problems
-        say so.
-        Raises NotFound, and InvalidRequest for what is neither a file nor a folder.
+        say so. Raises NotFound, and InvalidRequest for what is neither a file nor a folder.
         """
         if not await asyncio.to_thread(path.exists):
             raise NotFound(translatable("there is no file {path}", path=str(path)))
@@ -94,8 +92,8 @@ class DocumentIndexer:
         return {path: why for path in watched if (why := self._watch.why_not(Path(path)))}
 
     async def sync(self, among: Collection[Path] | None = None) -> int:
-        """Reindex what changed in all added paths, or some of them, and drop deleted files; return how many sections
-        are new.
+        """Reindex changed files in all added paths, or some of them, and drop deleted ones; return the number of new
+        sections.
 
         A path that is missing as a whole stays remembered, since its disk may be elsewhere.
         """
@@ -109,7 +107,7 @@ class DocumentIndexer:
         return new
 
     async def stop_watching(self, source: str) -> None:
-        """Stop watching what is at or below this source."""
+        """Stop watching this source and everything below it."""
         _, _, path = source.partition(f"{Layer.DOCUMENT}:")
         gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))

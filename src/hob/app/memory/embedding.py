@@ -1,5 +1,5 @@
-"""Memory's embedder and reranker, as named by `model.embedding` and `model.reranking`, with all calls in the ledger and
-within the limits.
+"""Memory's embedder and reranker, as named by `model.embedding` and `model.reranking`. All calls are recorded in the
+ledger and stay within the limits.
 """
 
 from collections.abc import AsyncIterator, Sequence

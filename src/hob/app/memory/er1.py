@@ -15,13 +15,13 @@ from hob.store.store import Store
 log = logging.getLogger(__name__)
 
 OVERLAP_SECONDS = 7 * 86_400.0
-"""Seconds before the newest item that are fetched again, since they may have been transcribed meanwhile."""
+"""Seconds before the newest item that are fetched again, since recordings may have been transcribed meanwhile."""
 MAX_SECONDS = 3_600.0
-"""Maximum pause after failures."""
+"""Maximum pause after failures, in seconds."""
 
 
 class Er1Sync:
-    """Imports recordings from ER1. The newest item is the cursor, so that nothing is missed after a crash.
+    """Imports recordings from ER1. The newest item is the cursor, so nothing is missed after a crash.
 
     `notify` is called when there are new items.
     """
@@ -56,7 +56,7 @@ class Er1Sync:
             await self._clock.sleep(pause)
 
     async def sync(self, client: Er1Client) -> int:
-        """Store what is new or changed; return how many items. Raises SourceFailed, StoreErrors."""
+        """Store new or changed recordings; return their number. Raises SourceFailed, StoreErrors."""
         items = self._store.items.of(Scope(OWNER))
         newest = await items.select("i.layer = ?", (Layer.ER1,), limit=1)
         found = await client.recorded(max(0.0, newest[0].at - OVERLAP_SECONDS) if newest else 0.0)

@@ -75,13 +75,14 @@ class FolderWatch:
         )
 
     def why_not(self, path: Path) -> str:
-        """Return why changes there are not (or not all) noticed; empty if they are."""
+        """Return why changes there are not noticed, or not all; empty if they are."""
         return self._unable or self._why.get(path, "")
 
     def cover(self, path: Path, ending: str = "", *, below: bool = True) -> None:
         """Start watching a file, or a folder and its subfolders except hidden ones and links.
 
-        Call again after folders came or went. With `ending`, only matching names count. Blocks: run it in a thread.
+        Call again after folders were added or removed. With `ending`, only matching names count. Blocks: run it in a
+        thread.
         """
         if self._descriptor < 0:
             return

@@ -135,7 +135,7 @@ def _model_jobs(service: MemoryService, embedder: MemoryEmbedder | None, asked: 
 
 
 def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper) -> Sequence[PromptSection]:
-    """Return the prompt sections that are rendered anew for each prompt."""
+    """Return the prompt sections that are rendered again for each prompt."""
     owners = partial(_is_owners, service)
     return (
         PrivateSection(),

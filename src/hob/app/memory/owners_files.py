@@ -28,7 +28,7 @@ _REST_FACTOR = 9
 class OwnersFiles:
     """Job that indexes changes in the owner's files and prunes expired items.
 
-    While nothing happens and no file changes, memory is not queried either.
+    While no events arrive and no file changes, memory is not queried either.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class OwnersFiles:
             pruned = walked = -math.inf
             while True:
                 news.clear()
-                looked = clock.monotonic()  # before the look, so that changes during it are looked at afterwards
+                looked = clock.monotonic()  # before the look, so that changes during it lead to another one
                 walks, prunes = looked - walked > WALK_SECONDS, looked - pruned > PRUNE_SECONDS
                 await self._look(None if walks else ())
                 walked = looked if walks else walked

@@ -18,7 +18,7 @@ from hob.store.store import Store
 
 
 class MemoryPolicy:
-    """Whether the owner's turns may use memory; a rule that denies the tool `recall` denies it too."""
+    """Whether the owner's turns may use memory; a rule that denies the tool `recall` denies that too."""
 
     def __init__(self, policy: PolicySettings) -> None:
         self._policy = policy

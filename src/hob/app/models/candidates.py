@@ -1,4 +1,4 @@
-"""Connecting a model: tried with its key in a temporary file, then saved."""
+"""Connecting a model: tested with its key in a temporary file, then saved."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from hob.providers.settings import ModelSettings
 _LIST_SECONDS = 5.0
 _NO_CHAT = ("embed", "whisper", "rerank", "bge-", "tts")
 _SHORTEST_KEY = 20
-"""Characters. A host name this long has a dot or a port."""
+"""Characters. Host names this long contain a dot or a port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,19 @@ async def list_chat_models(setup: ModelSetup, id: str) -> tuple[str, ...]:
 
 
 def _rank(list_chat_models: ListedModel) -> bool:
-    """Sort models that call tools first, otherwise in the server's order."""
+    """Sort models that call tools first, otherwise keep the server's order."""
     return list_chat_models.tools is not True
 
 
 def name_of(id: str, model: str) -> str:
-    """Return the name under which the settings know a provider's model."""
+    """Return the name of a provider's model in the settings."""
     if id == SERVER:
         return f"{SERVER}/{model}" if "/" in model else model
     return f"{id}/{model}" if model else id
 
 
 def is_key(text: str) -> bool:
-    """Return whether this can be a key: it must fit in a header."""
+    """Return whether this text can be a key: it must fit into a header."""
     return bool(text) and text.isascii() and text.isprintable() and " " not in text and "://" not in text
 
 

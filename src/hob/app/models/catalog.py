@@ -1,4 +1,4 @@
-"""The model catalog: the configured models, and budgeted calls to those that do not chat."""
+"""The model catalog: the configured models, and calls within the budget to those that do not chat."""
 
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -23,9 +23,9 @@ from hob.providers.settings import ModelSettings
 T = TypeVar("T")
 Made = TypeVar("Made", Embeddings, RelevanceScores, SpeechTranscript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
-_SOUND_PER_TOKEN = 200  # bytes of audio per token, rather too few
+_SOUND_PER_TOKEN = 200  # bytes of audio per token, a low estimate
 _PICTURE_TOKENS = 3_000
-_BYTES_PER_TOKEN = 2  # bytes of text per token: rather reserve too many tokens than too few
+_BYTES_PER_TOKEN = 2  # bytes of text per token, a low estimate: better to reserve too many tokens than too few
 
 
 class MediaCall(NamedTuple):
@@ -45,7 +45,7 @@ class ModelNames:
         self._choice = choice
 
     def names(self) -> Sequence[str]:
-        """Return the default model, its fallbacks, those of tasks and providers, and the aliases."""
+        """Return the default model, its fallbacks, the models of tasks and providers, and the aliases."""
         return tuple(dict.fromkeys((*self._references(), *self._choice.aliases)))
 
     def check(self, name: str, *, bare: bool = False) -> None:
@@ -93,7 +93,9 @@ class ModelCatalog(ModelNames):
         self._clock = clock
 
     def embedding(self, name: str = "") -> str:
-        """Return the reference of the embedding model. Raises ModelError if none, NotFound if `name` is another one."""
+        """Return the reference of the embedding model. Raises ModelError if there is none, NotFound if `name` is
+        another one.
+        """
         ref = self._media.find(EMBEDDING)
         if isinstance(ref, ModelError):
             raise ref

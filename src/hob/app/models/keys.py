@@ -1,4 +1,4 @@
-"""A model's key, while it is tried and once it is stored: in a private file or the keyring."""
+"""Storage of a model's key, during the test and permanently: in a private file or the keyring."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,18 +11,18 @@ _DRAFT = ".draft"
 
 
 def draft_key(home: Path, provider: str, key: str) -> str:
-    """Store a key to be tried beside the permanent ones. Return its reference. Raises NotConfigured."""
+    """Store a key for a test, apart from the permanent ones. Return its reference. Raises NotConfigured."""
     return store_in_file(home, f"{_key_setting(provider)}{_DRAFT}", key)
 
 
 def keep_key(home: Path, provider: str, key: str, where: str) -> str:
-    """Store a key for good, replacing the provider's former one. Return its reference. Raises NotConfigured."""
+    """Store a key permanently, replacing the provider's former one. Return its reference. Raises NotConfigured."""
     name = _key_setting(provider)
     return store_in_keyring(name, key) if where == KEYRING else store_in_file(home, name, key)
 
 
 def drop_drafts(home: Path) -> None:
-    """Remove keys that were only tried or half-written, including those of a killed process."""
+    """Remove keys that were only tested or half-written, including those of a killed process."""
     for pattern in (f"*{_DRAFT}", f".{file_name('model.')}*"):
         for file in (home / FOLDER).glob(pattern):
             file.unlink(missing_ok=True)

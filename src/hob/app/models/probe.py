@@ -33,7 +33,7 @@ from hob.providers.settings import ModelSettings
 
 TASK = "test"
 _SESSION = SessionKey("models:test")
-_MAX_INPUT = 1_000  # tokens; the question is shorter, but a server may prepend instructions of its own
+_MAX_INPUT = 1_000  # tokens; the question is shorter, but a server may prepend its own instructions
 _QUESTION = "Reply with the one word: ready"
 _TOOL = ToolSpec(
     "report",
@@ -121,7 +121,7 @@ class _Probe:
         return await self._try_tools(request, row)
 
     async def _try_tools(self, request: ModelRequest, row: TriedAnswer) -> TriedAnswer:
-        """Return whether the answering model also calls a tool; not needed if the owner shows it none."""
+        """Return whether the answering model also calls a tool; not tested if the owner gives it no tools."""
         if self.model.has_no_tools(request.first):
             return row | {"ok": True}
         tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)

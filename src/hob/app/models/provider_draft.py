@@ -17,7 +17,7 @@ from hob.providers.settings import ModelSettings, ProviderSettings
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfigDraft:
-    """A model and what is new about how it is reached.
+    """A model and the new settings by which it is reached.
 
     `base_url` is the address of the owner's own server; `key` is a reference (`env:`, `file:`, `keyring:`, `command:`),
     never a key.
@@ -54,7 +54,7 @@ class ProviderConfigDraft:
         return changed
 
     def as_text(self) -> str:
-        """Return one line for `read`."""
+        """Return the draft as one line for `read`."""
         return json.dumps({"model": self.model, "provider": self.provider, "base_url": self.base_url, "key": self.key})
 
     @classmethod

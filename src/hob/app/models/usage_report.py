@@ -66,7 +66,7 @@ class UsageReport:
         }
 
     async def _by_tool(self, since: float, whole: Spending) -> dict[str, Spending]:
-        """Return what each tool's results cost to read; the empty name collects all other calls."""
+        """Return what reading each tool's results cost; the empty name collects all other calls."""
         tools, calls = await self._ledger.tools(since)
         read = sum((spent for _, spent in tools), NO_SPENDING)
         rest = _subtract(whole, replace(read, calls=calls))
@@ -99,7 +99,7 @@ def _by_day(
 
 
 def _spent_view(spent: Spending) -> SpentAnswer:
-    """`cost_usd` is the known cost; `unknown_calls` are not part of it."""
+    """Return a sum as a row. `cost_usd` is the known cost, without the `unknown_calls`."""
     return {
         "cost_usd": _usd(spent.cost - spent.reserved),
         "held_usd": _usd(spent.reserved),

@@ -24,7 +24,7 @@ Tell = Callable[[str, str, str], Awaitable[None]]
 
 
 class OutboxAlarm:
-    """Raises an incident when a reply is pending for five minutes, and ends it when nothing is pending."""
+    """Starts an incident when a reply is pending for five minutes, and ends it when nothing is pending."""
 
     def __init__(self, store: Store, clock: Clock, notify: Tell, language: str) -> None:
         self._store = store
@@ -36,7 +36,7 @@ class OutboxAlarm:
         """Start of the incident (Unix seconds); None without one."""
 
     def on_pending(self) -> None:
-        """Wake up: something may be pending."""
+        """Wake up, since a message may be pending."""
         self._owing.set()
 
     async def run(self) -> None:
@@ -50,11 +50,11 @@ class OutboxAlarm:
                 left = MAX_PENDING_SECONDS
             if left is None:
                 await self._owing.wait()
-                left = MAX_PENDING_SECONDS  # anything pending from now on cannot be late before that
+                left = MAX_PENDING_SECONDS  # what becomes pending from now on cannot be late before that
             await self._clock.sleep(left)
 
     async def _check(self) -> float | None:
-        """Check once. Return the seconds until something can be late; None if nothing is pending."""
+        """Check once. Return the seconds until a message can be late; None if nothing is pending."""
         oldest = await self._store.outbox.oldest()
         if oldest is None:
             self._end()

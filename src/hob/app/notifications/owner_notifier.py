@@ -1,4 +1,4 @@
-"""Unprompted messages to the owner: where they wrote last, and on the timeline."""
+"""Unprompted messages to the owner, sent where they wrote last, and recorded on the timeline."""
 
 import json
 import logging
@@ -46,7 +46,7 @@ class OwnerNotifier:
             self._at = self._kept = (Address(*address), sender)
 
     def note_owner_address(self, address: Address, sender: str) -> None:
-        """Note that the owner has just written alone at this address, under this id."""
+        """Record that the owner has just written at this address, in a direct chat, under this id."""
         self._at = (address, sender)
 
     async def keep(self) -> None:
@@ -97,7 +97,7 @@ class OwnerNotifier:
         return to.channel
 
     async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:
-        """Record it on the timeline only. Raises StoreErrors."""
+        """Record a text on the timeline without sending it. Raises StoreErrors."""
         await self._store.timeline.add((self._event(text, what, sender, trace),))
 
     def _owner(self, avoid: str = "") -> Address | None:

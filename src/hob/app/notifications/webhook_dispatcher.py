@@ -1,7 +1,7 @@
 """Outgoing webhooks: a follower of the timeline that puts selected events into the outbox.
 
-Entries have ids derived from their events and are written together with the cursor: a crash at any moment neither
-duplicates nor loses one.
+Entries have ids derived from their events and are written together with the cursor, so a crash neither duplicates nor
+loses one.
 """
 
 import json
@@ -66,7 +66,7 @@ class WebhookDispatcher:
     async def begin(self) -> None:
         """Start new receivers at the current end of the timeline.
 
-        Call once, before any event to report. Raises StoreErrors.
+        Call once, before the first event to report. Raises StoreErrors.
         """
         kept = await self._store.channel_state.get(*_STATE)
         if not self._receivers:

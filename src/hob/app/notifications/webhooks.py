@@ -67,7 +67,7 @@ class AnswerChannel:
         self._telling = notifier
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Receive nothing: deliveries come in over HTTP."""
+        """Receive nothing: deliveries arrive over HTTP."""
         return _nothing(accept)
 
     async def send(self, message: Outbound) -> Delivered:

@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 FOLDER, AUTHORITY = "phone", "hob-ca.crt"
 CHECK_SECONDS = 12 * 3600.0
-"""Interval of certificate checks."""
+"""Seconds between certificate checks."""
 RETRY_SECONDS = 60.0
-"""Delay before another attempt to open: the network may be up later."""
+"""Seconds before another attempt to open: the network may be up later."""
 
 
 class GivenCertificate(NamedTuple):
@@ -40,8 +40,8 @@ class GivenCertificate(NamedTuple):
 class PhonePlace(NamedTuple):
     """A listening address, the host name for phones, and a certificate with its key.
 
-    The key is in a file of its own or beside the certificate. `authority` is the SHA-256 of the authority that phones
-    have to install first; empty if they trust it already.
+    The key is in a file of its own or in the certificate's. `authority` is the SHA-256 of the authority that phones
+    have to install first; empty if they already trust it.
     """
 
     host: str
@@ -93,7 +93,7 @@ class PhoneAccess:
         """Set once it is known whether the listener could be opened."""
 
     def reconfigure(self, config: Config) -> None:
-        """Open, close or move the listener as the settings say now."""
+        """Open, close or move the listener according to the settings."""
         if config[DashboardSettings].phone != self._wanted:
             self._wanted, self._problem = config[DashboardSettings].phone, None
             self._known.clear()

@@ -84,8 +84,9 @@ class OwnAuthority:
         return hashlib.sha256(der).digest().hex(":").upper()
 
     def certify(self, address: IPv4Address | IPv6Address) -> Path:
-        """Return a certificate for this address with its key, renewing one that expires soon. Raises NotConfigured,
-        NotReady.
+        """Return a certificate for this address with its key, renewing one that expires soon.
+
+        Raises NotConfigured, NotReady.
         """
         check_private(address)
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -108,7 +109,7 @@ class OwnAuthority:
         return file
 
     def _create(self, address: IPv4Address | IPv6Address) -> None:
-        """Create the authority, which voids certificates of an earlier one."""
+        """Create the authority; certificates of an earlier one become invalid."""
         for old in self._folder.glob("*.pem"):
             old.unlink()
         write_whole(self._key_file, self._key().encode())

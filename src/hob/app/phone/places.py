@@ -18,7 +18,7 @@ from hob.gateway.phone import PhoneChoice
 def find_place(
     wanted: str, folder: Path, environ: Mapping[str, str], given: GivenCertificate | None = None
 ) -> PhonePlace:
-    """Return the configured place, with the API's certificate if it fits, else a renewed one.
+    """Return the configured place, with the API's certificate if it is suitable, else with a renewed one.
 
     Blocks. Raises NotConfigured, NotReady.
     """

@@ -3,7 +3,7 @@
 from typing import Any
 
 MANIFESTS = "plugins.json"
-"""The file in the home with what the owner confirmed of each plug-in."""
+"""The file in the home with what the owner confirmed about each plug-in."""
 
 
 class KeptSettings(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""Installed plug-ins by their entry points; none is loaded."""
+"""Installed plug-ins, found by their entry points; none is loaded."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,7 +25,7 @@ KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An installed plug-in name. More than one package is a clash."""
+    """An installed plug-in name. If several packages provide it, they conflict."""
 
     name: str
     packages: tuple[str, ...]
@@ -35,7 +35,7 @@ class Installed:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What it adds, in words."""
+        """What the plug-in adds, in words."""
         return tuple(KINDS[group] for group in self.points)
 
 

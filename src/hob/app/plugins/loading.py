@@ -1,4 +1,4 @@
-"""Loading plug-ins: an entry point becomes a feature; an error in one disables that plug-in alone."""
+"""Loading plug-ins: an entry point becomes a feature; an error in one disables only that plug-in."""
 
 import inspect
 import logging
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def load_plugin(plugin: Installed) -> Subsystem:
-    """Return the plug-in as a feature. Raises NotConfigured if it cannot be loaded or takes names of Hob's own."""
+    """Return the plug-in as a feature. Raises NotConfigured if it cannot be loaded or uses a name of Hob's own."""
     if len(plugin.packages) > 1:
         raise NotConfigured(
             translatable(
@@ -69,7 +69,7 @@ def load_plugin(plugin: Installed) -> Subsystem:
 
 
 def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
-    """Return what has to be confirmed. Raises NotConfigured if it cannot be loaded."""
+    """Return what the owner has to confirm. Raises NotConfigured if the plug-in cannot be loaded."""
     try:
         declares = tuple(_describe(plugin, feature))
         sections = {name: fields_in(section) for name, section in feature.settings.items()}
@@ -295,7 +295,7 @@ def _section_of(part: Any) -> type | None:
 
 
 def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
-    """Return what the entry point names, or what it makes, from its settings if it declares any."""
+    """Return the object that the entry point names, or that it makes, from its settings if it declares any."""
     if not (inspect.isclass(part) or inspect.isfunction(part)):
         return part
     make: Callable[..., Any] = part

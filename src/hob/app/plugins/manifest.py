@@ -1,4 +1,4 @@
-"""Manifests of plug-ins: what the owner confirmed, read without loading any."""
+"""Manifests of plug-ins: what the owner confirmed, readable without loading a plug-in."""
 
 import json
 import logging
@@ -30,7 +30,7 @@ class Manifest:
     sections: Mapping[str, Fields | None] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
-    """What it keeps outside the database and backups include, even while it is off."""
+    """Files that it keeps outside the database and backups include, even while it is off."""
 
     def values(self) -> dict[str, Any]:
         """Return its row in the file."""

@@ -221,7 +221,7 @@ def _rounds(steps: Sequence[Step]) -> list[_Round]:
 
 
 def _joined_messages(rounds: Sequence[_Round], requests: Mapping[int, ModelRequest]) -> list[Sequence[UserMessage]]:
-    """Return messages that joined the running turn, by the round whose request included them; never the first."""
+    """Return messages that joined the running turn, by the round whose request first included them; never the first."""
     found: list[Sequence[UserMessage]] = [()]
     for one, other in pairwise(requests.get(each.step) for each in rounds):
         new: list[UserMessage] = []

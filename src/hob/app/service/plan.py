@@ -11,11 +11,11 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 ENVIRONMENT_FILE = "service.env"
-"""The environment file in the home, with API keys above all."""
+"""The environment file in the home, above all for API keys."""
 MARK = "Written by `hob service install`"
 """Marks files that Hob wrote and may overwrite."""
 EXTRA_SECONDS = 20.0
-"""Stop time beyond the drain: sends under way, open API requests, closing the database."""
+"""Stop time beyond the drain: sends in progress, open API requests, closing the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ServicePlan:
 
 
 def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> ServicePlan:
-    """Return the plan for the Hob that runs this. Raises NotConfigured for paths that no service file can hold."""
+    """Return the plan for this Hob. Raises NotConfigured for paths that no service file can hold."""
     search = environ.get("PATH", os.defpath)
     plan = ServicePlan(
         find_program(), home, _existing_folders(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search)

@@ -13,7 +13,7 @@ from hob.core.values import dataclass
 from hob.store.database.disk import free_name
 
 MAX_SECONDS = 1_000.0
-"""Time limit of a service manager: starting includes becoming ready, perhaps after a migration."""
+"""Time limit of a service manager in seconds: starting includes becoming ready, perhaps after a migration."""
 
 
 class ServiceFailed(HobError):
@@ -32,7 +32,7 @@ class WriteFile:
 
 @dataclass(frozen=True, slots=True)
 class KeepFile:
-    """A copy of a file that Hob did not write, before it is replaced."""
+    """A copy of a file that Hob did not write, made before the file is replaced."""
 
     path: Path
 
@@ -46,7 +46,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A call of the service manager. If it fails, `otherwise` is the advice; without one, the failure ends all."""
+    """A call of the service manager. If it fails, `otherwise` is the advice; without one, the failure is fatal."""
 
     argv: tuple[str, ...]
     otherwise: str = ""
@@ -108,7 +108,7 @@ def describe(step: Step) -> str:
 
 
 def perform(step: Step, environ: Mapping[str, str]) -> str:
-    """Perform the step. Return its result, empty if nothing had to be done. Raises ServiceFailed."""
+    """Perform the step. Return its result, empty if there was nothing to do. Raises ServiceFailed."""
     if isinstance(step, Run):
         return _run(step, environ)
     try:

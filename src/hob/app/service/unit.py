@@ -10,7 +10,7 @@ from hob.app.service.plan import MARK, ServicePlan
 
 WATCHDOG_SECONDS = 120
 STEPS_SINCE = 254
-"""The first systemd with a growing pause between restarts."""
+"""The first version of systemd that can increase the pause between restarts."""
 
 _HARDENED = (
     # Nothing here may create a mount namespace or forbid namespaces: bubblewrap would not work.
@@ -26,7 +26,7 @@ _PATH = re.compile(r'^Environment="PATH=.*\n', re.MULTILINE)
 
 
 def unit_text(plan: ServicePlan, version: int) -> str:
-    """Return the unit for this systemd version, without lines it does not know."""
+    """Return the unit for this systemd version, without lines that the version does not know."""
     longer = ("RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60")
     lines = (
         f"# {MARK}, which writes it anew: put lines of your own into hob.service.d/*.conf",

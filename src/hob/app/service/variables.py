@@ -20,7 +20,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def service_variables(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """Return the variables of this environment that Hob uses and a service would not get."""
+    """Return the variables of this environment that Hob uses and a service would not inherit."""
     known = {name for provider in PROVIDERS for name in (*provider.keys, *provider.urls)}
     names = {*known, *_ALSO, *_PROXIES, *(name.upper() for name in _PROXIES), *more}
     own = {name for name in environ if name.startswith("HOB_") and name != "HOB_HOME"}
@@ -28,7 +28,7 @@ def service_variables(environ: Mapping[str, str], more: Iterable[str] = ()) -> d
 
 
 def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return the file with these values set, all else unchanged. Raises ValueError for values a line cannot hold."""
+    """Return the file with these values set and everything else unchanged. Raises ValueError for unsuitable values."""
     for name, value in values.items():
         if not value.isprintable() or "'" in value or "\\" in value:
             raise ValueError(name)

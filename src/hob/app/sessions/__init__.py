@@ -1,1 +1,1 @@
-"""Sessions for their owner: list, rename, hold, delete and fork."""
+"""The owner's session operations: list, rename, hold, delete and fork."""

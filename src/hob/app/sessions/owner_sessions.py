@@ -1,4 +1,4 @@
-"""Sessions for their owner: list, show, change, delete and fork."""
+"""The owner's session operations: list, show, change, delete and fork."""
 
 import asyncio
 import os
@@ -63,7 +63,7 @@ class OwnerSessions:
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
 
     async def resolve(self, name: str) -> SessionKey:
-        """Return the session key for a name, whether or not it exists; for no name, the terminal's own."""
+        """Return the session key for a name, whether or not it exists; without a name, the terminal's own."""
         if name:
             return named_key("local", name)
         return await self._store.sessions.switched(Address("local", "main").key()) or named_key("local", "main")
@@ -106,7 +106,7 @@ class OwnerSessions:
         return _view(await self._store.sessions.get(session.key))
 
     async def delete(self, name: str) -> SessionDeletedAnswer:
-        """Erase the session's content. It is listed again on new use. Raises InvalidRequest while a turn runs."""
+        """Erase the session's content. Raises InvalidRequest while a turn runs. New messages list the session again."""
         session = await self._find(name)
         erased = await self._erasure.erase_session(session.key, "the session was deleted")
         await self._store.sessions.reset(session.key, "deleted")

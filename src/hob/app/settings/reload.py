@@ -42,7 +42,7 @@ class SettingsReload:
         known.watch(config.secrets())
 
     def __call__(self) -> ReloadedAnswer:
-        """Reload the settings and return the outcome, as `view` does. Secrets are read when next needed."""
+        """Reload the settings and return the outcome, like `view`. Secrets are read when next needed."""
         try:
             new = self._began.read_again()
             if self._stored is not None:
@@ -68,7 +68,7 @@ class SettingsReload:
         return self.view()
 
     def store(self, stored: Mapping[str, str]) -> ReloadedAnswer:
-        """Apply these as the complete stored settings."""
+        """Apply these values as the complete stored settings."""
         self._stored = stored
         return self()
 
@@ -78,7 +78,7 @@ class SettingsReload:
         return self._config
 
     def waiting(self) -> list[str]:
-        """Return the keys whose new values wait for a restart."""
+        """Return the keys whose new values take effect with a restart."""
         return self._waiting
 
     def view(self) -> ReloadedAnswer:

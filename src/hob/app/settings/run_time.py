@@ -1,7 +1,7 @@
-"""The settings that may change while Hob runs."""
+"""The settings that can change while Hob runs."""
 
 AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp")
-"""Sections that may change while Hob runs. Secrets of every section may, too."""
+"""Sections that can change while Hob runs. So can secrets of every section."""
 KEYS_AT_RUN_TIME = frozenset(
     {
         "approvals.seconds",
@@ -19,9 +19,9 @@ KEYS_AT_RUN_TIME = frozenset(
         "spending.warn_at",
     }
 )
-"""Keys of other sections that may change."""
+"""Keys of other sections that can change."""
 FROM_THE_START = frozenset({"model.embedding", "model.reranking"})
-"""Keys of those sections that may not: semantic search is opened at start."""
+"""Keys of those sections that cannot: semantic search is opened at start."""
 
 
 def holds_at_run_time(key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Stores of secrets and the references to them: files in `secrets/` and the system's keyring, never the settings."""
+"""Storage of secrets, which settings only refer to: files in `secrets/` and the system's keyring."""
 
 import re
 from collections.abc import Iterator

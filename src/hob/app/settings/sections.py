@@ -51,7 +51,7 @@ def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str
 
 
 def load_stored() -> Mapping[str, str]:
-    """Load the stored settings of this process's home, which outrank file and environment. Raises StoreErrors."""
+    """Load the stored settings of this process's home, which override file and environment. Raises StoreErrors."""
     from hob.store.stored_settings import read_stored  # loads SQLite
 
     return read_stored(find_home(process_environment()))
@@ -104,5 +104,5 @@ def _load_installed() -> Callable[[], Mapping[str, object]]:
 
 
 def choose_models(config: Config) -> ModelChoice:
-    """Return the available models, by these settings and the environment."""
+    """Return the models that these settings and the environment make available."""
     return ModelChoice(config[ModelSettings], process_environment())

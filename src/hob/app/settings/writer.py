@@ -22,7 +22,7 @@ from hob.workspace.settings import WorkspaceSettings
 
 
 class SettingsWriter:
-    """Changes only the keys declared as changeable. Stored values outrank file and environment."""
+    """Changes only keys that are declared as changeable. Stored values override file and environment."""
 
     def __init__(self, store: Store, reloading: SettingsReload, clock: Clock) -> None:
         self._store = store
@@ -98,5 +98,5 @@ def _as_text(key: str, value: Any) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     if isinstance(value, list):
-        return json.dumps(value)  # valid TOML too
+        return json.dumps(value)  # also valid TOML
     raise InvalidRequest(translatable("{key}: give a text, a number, a list of texts, true, false or null", key=key))

@@ -1,4 +1,4 @@
-"""Sub-agents outlive the command that starts them, so they need the daemon; without one their tool says so."""
+"""Sub-agents without a daemon: they outlive the command that starts them, so their tool asks for the daemon."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,7 +22,7 @@ def _opening() -> Callable[[Kernel], AbstractAsyncContextManager[Contribution]]:
 
 @asynccontextmanager
 async def open_where_they_run(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Open the sub-agents in a daemon, or a tool that explains what to do in a one-shot process."""
+    """Open the sub-agents in a daemon; in a one-shot process, open a tool that explains what to do."""
     if kernel.one_shot:
         yield Contribution(toolsets=(Tools(spawn),))
         return

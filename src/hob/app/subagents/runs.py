@@ -71,7 +71,7 @@ class SubagentRuns:
         self._language = language
         self._wakeup = asyncio.Event()
         self._blocked: dict[InboundId, tuple[float, float]] = {}
-        """Failed reports: the monotonic time of the next try, and the pause after it."""
+        """Failed reports: the monotonic time of the next attempt, and the pause after it."""
         self._open_runs: tuple[SubagentRow, ...] = ()
         self._archive_at = 0.0
         """The wall-clock time at which the next reported run is archived."""
@@ -124,7 +124,7 @@ class SubagentRuns:
         return self._next_pause([row for row in rows if row.id not in taken])
 
     async def _start_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
-        """Start runs that have room, end those that are late or unwanted. Returns whether any run ended."""
+        """Start runs that have room, end those that are late or unwanted. Return whether any run ended."""
         failed = await self._start_queued(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
         for row in unwanted:
@@ -132,7 +132,7 @@ class SubagentRuns:
         return await self._end_late(running, work.runs) or failed or bool(unwanted)
 
     async def _start_queued(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> bool:
-        """Start runs that have room. Returns whether any of them was refused."""
+        """Start runs that have room. Return whether any of them was refused."""
         failed = False
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
@@ -191,7 +191,7 @@ class SubagentRuns:
         self.wake()
 
     async def _wake_waiting(self, running: RunningServices, work: SubagentWork) -> set[InboundId]:
-        """Wake waiting turns whose sub-agents have all ended, with the results. Returns the reported runs."""
+        """Wake waiting turns whose sub-agents have all ended, with the results. Return the reported runs."""
         taken: set[InboundId] = set()
         for awaiting in work.awaiting:
             mine = [row for row in work.runs if row.parent == awaiting.session and _is_awaited(row, awaiting)]
@@ -211,9 +211,7 @@ class SubagentRuns:
         return taken
 
     async def _report(self, running: RunningServices, row: SubagentRow) -> bool:
-        """Report a result to the parent session once its turn has ended (see `SKIP`). Returns False if it is not time
-        yet.
-        """
+        """Report a result to the parent session once its turn has ended (see `SKIP`). Return False if it has not."""
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
             return False
         waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
@@ -290,7 +288,7 @@ class SubagentRuns:
         return f"{head}\n{text}" if text else head
 
     async def _archive_due(self, running: RunningServices) -> None:
-        """Archive or delete the sessions of reported runs whose time has come."""
+        """Archive or delete the sessions of reported runs that are old enough."""
         kept = 60.0 * self.settings.archive_minutes
         for row in await self.store.subagents.handed_over(self.clock.now().timestamp() - kept):
             await self._close(running, row)
@@ -349,8 +347,7 @@ class SelfChannel:
     """Implements `Channel` for messages that Hob sends to itself.
 
     Answers to reports, and approval requests of sub-agents, are forwarded to the chat that the work belongs to.
-    Watchers
-    of the session are notified with a `Progress` of kind `REPORTS`.
+    Watchers of the session are notified with a `Progress` of kind `REPORTS`.
     """
 
     account = ""
@@ -385,5 +382,5 @@ class SelfChannel:
 
 
 async def find_run(store: Store, chat: Address) -> SubagentRow | None:
-    """Return the run that works or is reported in this chat, or None."""
+    """Return the run that works in this chat or is reported there, or None."""
     return await store.subagents.find(chat.chat) if chat.channel in SELF_MADE else None

@@ -140,7 +140,7 @@ class SubagentToolset:
         turn = context.turn
         above = await self._store.subagents.spawned_as(turn.session) if depth_of(turn.session) else None
         origin = turn.inbounds[0].origin if above is None else above.origin
-        if (told := await find_run(self._store, origin)) is not None:  # a self-made chat belongs to a person's chat
+        if (told := await find_run(self._store, origin)) is not None:  # Hob's own chats belong to a person's chat
             origin = told.origin
         root = turn.session if above is None else above.root
         return SubagentRow(id, kind, turn.id, turn.session, root, session, depth, "", "", origin)
@@ -287,7 +287,7 @@ class SubagentToolset:
     async def agents_list(self) -> str:
         return json.dumps([{"id": AGENT}])
 
-    # visibility of sessions
+    # which sessions are visible
 
     async def _visible(self, context: CallContext, *, archived: bool = False) -> Sequence[Session]:
         own = context.turn.session

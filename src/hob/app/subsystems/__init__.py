@@ -44,4 +44,4 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
 )
 TOOL_GROUPS = tuple(group for subsystem in SUBSYSTEMS for group in subsystem.tools)
 SLASH_COMMANDS = (*COMMANDS, *(each.row for subsystem in SUBSYSTEMS for each in subsystem.slash_commands))
-"""Hob's own and the features' commands, in the order of `/help`."""
+"""Slash commands of Hob and of its features, in the order of `/help`."""

@@ -1,4 +1,4 @@
-"""Slash commands about sessions that need more than the session's own rules."""
+"""Slash commands that need more than their own session."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""Sub-agents, and what sessions know of each other."""
+"""Sub-agents, and access to other sessions."""
 
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.subagents.specs import AGENTS

@@ -1,1 +1,1 @@
-"""Hob's tools over a home: runtime, undo, and the catalog for their owner."""
+"""The tools of a home: runtime, undo, and the catalog for their owner."""

@@ -26,7 +26,7 @@ _LEAVE = "approval."
 class AcceptedWrites:
     """Implements `Toolset` over the file tools: a write that the owner approved needs no second acceptance.
 
-    The approval counts only if the change shown is the change made, and the file then holds what was planned.
+    The approval counts only if the shown change is the one made, and the file then holds what was planned.
     """
 
     def __init__(self, files: FileTools, workspace: Path, accepted: AcceptedFiles, store: Store) -> None:
@@ -81,7 +81,7 @@ class AcceptedWrites:
                 target = ", ".join(f"{name} {hash_}" for name, hash_ in there.items())
                 entry = of_action("accept", "done", SenderClass.OWNER, turn=context.turn.id, target=target)
                 await self._store.audit.add(entry)
-        except (OSError, StoreError) as error:  # the file is written; the owner can still accept it by hand
+        except (OSError, StoreError) as error:  # the file is written; the owner can still accept it with the command
             log.warning("what was written to %s is not accepted: %s", ", ".join(agreed), error)
 
     def _take(self, agreed: Mapping[str, str]) -> Mapping[str, str]:

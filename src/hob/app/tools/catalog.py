@@ -35,11 +35,11 @@ from hob.store.store import Store
 from hob.tools.registry.groups import Groups
 
 SESSION = SessionKey("local:tools")
-"""The session in whose name tools are tried."""
+"""The session for tools tried by the owner."""
 
 
 MAX_PAGE_CALLS = 60
-"""Calls by pages per minute."""
+"""Maximum calls by pages per minute."""
 _MINUTE = 60.0
 _PAGE_SECONDS = 120.0
 

@@ -87,7 +87,7 @@ class GatewayTools:
 
 
 def check_change(call: ToolCall, turn: Turn) -> None:
-    """Raise ToolRefused for a change that no approval can allow."""
+    """Raise ToolRefused for a change that no approval may allow."""
     if call.name == "gateway_set":
         arguments = json.loads(call.arguments or "{}")
         _check_change(turn, str(arguments.get("name") or ""), str(arguments.get("value") or ""))
@@ -104,7 +104,7 @@ def _check_change(turn: Turn, name: str, value: str) -> None:
 
 
 def _check_owner(turn: Turn) -> None:
-    """Raise ToolRefused unless every message of the turn is typed by the owner."""
+    """Raise ToolRefused unless the owner typed every message of the turn."""
     inbounds = (*turn.inbounds, *turn.joined)
     if not inbounds or any(each.sender.cls is not SenderClass.OWNER or each.hops for each in inbounds):
         raise ToolRefused("only the owner may see and change how Hob is set")

@@ -1,4 +1,4 @@
-"""The tools as turns see them. The implementation is loaded by the first call, which most one-shot runs never make."""
+"""The tools as turns see them. The implementation is loaded by the first call, which few one-shot runs make."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -81,7 +81,7 @@ class LazyToolRuntime:
         return await self.made().toolset.call(call, context)
 
     async def prune(self) -> None:
-        """Delete the snapshots that no undo can need any more."""
+        """Delete the snapshots that undo no longer needs."""
         if self._used:
             await self.made().log.prune()
 
@@ -94,7 +94,7 @@ class LazyToolRuntime:
         return (self._kept / "snapshots").is_dir()
 
     async def tidy(self) -> None:
-        """Finish, after a start, what a crash interrupted. Does nothing in a home where no tool was ever used."""
+        """After a start, finish what a crash interrupted. Does nothing in a home where no tool was ever used."""
         if self._used:
             await asyncio.to_thread(_maker)  # nothing waits for it
             await self.made().tidy()
@@ -134,7 +134,7 @@ async def open_tool_runtime(
     memory: MemoryPorts | None = None,
     outside: Callable[[], Any] = lambda: None,
 ) -> AsyncIterator[LazyToolRuntime]:
-    """Open the tools of a home; `known` secrets are masked in all they keep and show. `warn` notifies the owner.
+    """Open the tools of a home; `known` secrets are masked in everything they keep and show. `warn` notifies the owner.
 
     Raises OSError if the home cannot be written.
     """

@@ -15,7 +15,7 @@ from hob.tools.messages.message import KnownChat, SentMessage
 
 @runtime_checkable
 class ReadsBack(Protocol):
-    """A channel that can read a chat's history."""
+    """A channel that can read the history of a chat."""
 
     async def read(self, chat: Address, limit: int) -> Sequence[ChatLine]:
         """Return the newest messages, oldest first. Raises SendFailed."""

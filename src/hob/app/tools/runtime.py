@@ -1,4 +1,4 @@
-"""The tool runtime of a home: the tools, the places where they may act, and undo.
+"""The tool runtime of a home: the tools, the folders where they may act, and undo.
 
 Slow to import: loaded on first use.
 """
@@ -90,8 +90,8 @@ class ToolRuntime:
     processes: Processes
     documents: DocumentReader
     unrecoverable: Callable[[], Awaitable[frozenset[str]]]
+    """Returns the paths that commands could destroy irrecoverably."""
     outside: "ExternalServices"
-    """Paths whose loss through a command could not be undone."""
 
     async def close(self) -> None:
         """Stop background work."""
@@ -144,9 +144,7 @@ class LazyBackend:
         return self._environment()
 
     async def find(self) -> FoundBackend:
-        """Detect the backend; the first call takes some tenths of a second. Raises NotConfigured if nothing can
-        confine.
-        """
+        """Detect the backend; the first call takes some tenths of a second. Raises NotConfigured if there is none."""
         return await asyncio.to_thread(self._found)
 
     @property
@@ -331,7 +329,7 @@ def make_tool_runtime(
     """Make the tool runtime. It keeps its state in `state_folder` and masks `known` secrets.
 
     Watchers of background commands run as `tasks`; `processes.close` ends the commands. `warn` notifies the owner of
-    what no answer mentions.
+    events that no answer mentions.
     """
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
     owner, path = Path.home(), environ.get("PATH", "")

@@ -1,4 +1,4 @@
-"""Files changed by tainted turns, until the owner has seen them named in a question."""
+"""Files changed by tainted turns, until the owner has seen their names in a question."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from os.path import lexists

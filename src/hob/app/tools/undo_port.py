@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class UndoneFiles(Protocol):
-    """Snapshots of files from before turns changed them."""
+    """Snapshots of files before turns changed them."""
 
     async def prune(self) -> None:
-        """Delete the snapshots that no undo can need any more."""
+        """Delete the snapshots that undo no longer needs."""

@@ -1,1 +1,1 @@
-"""The guard over this home: admission, approvals, policy inputs, audit log."""
+"""The guard of a home: admission, approvals, policy inputs, audit log."""

@@ -1,4 +1,4 @@
-"""Admission over this home: its rules, and the effects of what they notice."""
+"""Admission for a home: its rules, and the effects of their events."""
 
 from contextvars import ContextVar
 from functools import cached_property
@@ -26,18 +26,18 @@ from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.store.store import Store
 
 _NOTED: ContextVar[list[AdmissionEvent] | None] = ContextVar("noted", default=None)
-# The events of the message being accepted in this context; concurrent accepts keep their own.
+# The events of the message that this context accepts; concurrent accepts have their own.
 
 
 @runtime_checkable
 class HasOwnId(Protocol):
-    """A channel that knows its own account's id (empty if unknown), whose messages are not answered."""
+    """A channel that knows the id of its own account (empty if unknown), whose messages are not answered."""
 
     own_id: str
 
 
 class AdmissionController:
-    """Implements `Admission` with the admission rules. Their events are kept by `settle`."""
+    """Implements `Admission` with the admission rules. Their events are stored by `settle`."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class AdmissionController:
         self._channels = channels
 
     def note_sent(self, to: Address) -> None:
-        """Note that Hob has sent something there."""
+        """Record that Hob has sent something there."""
         self._gate.note_sent(to)
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
@@ -113,7 +113,7 @@ class AdmissionController:
             await self._store.audit.add(*map(of_admission, told))
         except StoreError:
             for event in told:
-                if isinstance(event, PairingAsked):  # the code will reach nobody
+                if isinstance(event, PairingAsked):  # the code will reach no one
                     self._registrar.pairing.settle(event.request.address, denied=False)
             raise
 

@@ -1,4 +1,4 @@
-"""Approvals from question to effect: the ledger, the bus and live views, joined."""
+"""Approvals from question to effect, connecting the ledger, the bus and live views."""
 
 import asyncio
 import logging
@@ -46,7 +46,7 @@ class ApprovalService:
         self._stands = asyncio.Event()
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Apply a new expiry to open questions."""
+        """Apply a new expiry time to open questions."""
         self._ledger.reconfigure(settings)
 
     # for the turn
@@ -65,7 +65,7 @@ class ApprovalService:
     # for the bus
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
-        """Take a message that answers a turn's question; return None if it answers none. Raises StoreErrors."""
+        """Handle a message that answers a turn's question; return None if it answers none. Raises StoreErrors."""
         asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
         said = parse_answer(inbound.text)
         if said is not None:
@@ -122,8 +122,7 @@ class ApprovalService:
         return found
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
-        """Answer as the authenticated owner. Return the question and a line for people. Repeating an answer is no
-        error.
+        """Answer as the authenticated owner. Return the question and a line for people. Repeating an answer is allowed.
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
@@ -152,7 +151,7 @@ class ApprovalService:
         return [scope.value for scope in self._ledger.scopes(approval)]
 
     async def grants(self) -> Sequence[Grant]:
-        """Return the approvals that hold for more than one call, oldest first. Raises StoreErrors."""
+        """Return the approvals that cover more than one call, oldest first. Raises StoreErrors."""
         return await self._store.approvals.grants()
 
     async def revoke(self, id: str) -> None:

@@ -1,4 +1,4 @@
-"""Audit entries for what the owner does at the command line to files outside the database."""
+"""Audit entries for what the owner does to files outside the database at the command line."""
 
 import sys
 from pathlib import Path

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class AuthFailureLog:
-    """Counts failures by place when called. The first is written at once, a series once a minute per place."""
+    """Counts failures by place when called. The first is written at once, further ones once a minute per place."""
 
     def __init__(self, audit: AuditLog, clock: Clock) -> None:
         self._audit = audit
@@ -30,7 +30,7 @@ class AuthFailureLog:
         self._came.set()
 
     async def run(self) -> None:
-        """Write the failures until cancelled, and what is left at the end."""
+        """Write the failures until cancelled, and the remaining ones at the end."""
         try:
             while True:
                 await self._came.wait()

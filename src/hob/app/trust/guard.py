@@ -1,4 +1,4 @@
-"""The guard over this home: policy, ledger and their inputs. Heavy: loaded on first use."""
+"""The guard of a home: policy, ledger and their inputs. Slow to import: loaded on first use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -56,7 +56,7 @@ _PERSONAL = frozenset(SensitiveKind)
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The constructed guard."""
+    """The assembled guard."""
 
     policy: Policy
     reader: ArgumentReader
@@ -78,7 +78,7 @@ def build_guard(
     people: People,
     notifier: OwnerNotifier,
 ) -> Guard:
-    """Make judge and ledger over an open store and open tools. `specs` are all tools that turns may call."""
+    """Make judge and ledger for an open store and open tools. `specs` are all tools that turns may call."""
     policy, reader = make_policy(config, tool_runtime, secrets)
     ledger = ApprovalLedger(
         store.approvals,
@@ -110,7 +110,7 @@ def build_guard(
 
 
 def _search_path(settings: SandboxSettings) -> Sequence[str]:
-    """Return where commands find their programs. Invalid toolchains already keep every command from running."""
+    """Return where commands find their programs. Invalid toolchains already prevent every command from running."""
     try:
         return search_path(find_toolchains(settings.toolchains, Path.home()).path)
     except NotConfigured:
@@ -172,7 +172,7 @@ class BackendSandbox:
 
 
 def _shown_entries(settings: AgentSettings, clock: Clock, view: TranscriptView) -> Sequence[TranscriptEntry]:
-    """Return the entries of earlier turns that the prompt shows in full, or did when the turn began."""
+    """Return the entries of earlier turns that the prompt shows in full, or showed when the turn began."""
     began = clock.now().timestamp() - settings.run_seconds
     return age(pair(select(view, settings)), began, settings)
 

@@ -1,4 +1,4 @@
-"""The identity files of a home: seeded if missing, accepted at the first start, then read."""
+"""The identity files of a home: created if missing, accepted at the first start, then read."""
 
 import logging
 from pathlib import Path
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def find_files(home: Path, workspace: Path, *, warns: bool = True) -> tuple[BootstrapFiles, AcceptedFiles]:
-    """Return the files and what the owner accepted of them; everything, if nothing was recorded yet."""
+    """Return the files and what the owner accepted of them; all of them, if nothing was recorded yet."""
     accepted = AcceptedFiles(home / FILE)
     files = BootstrapFiles(workspace, accepted, warns=warns)
     files.accept_first()

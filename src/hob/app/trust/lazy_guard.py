@@ -1,4 +1,4 @@
-"""The guard's ports, loaded with the first judged call: most one-shot runs never need it."""
+"""The guard's ports, loaded with the first judged call: few one-shot runs need it."""
 
 import asyncio
 from collections import Counter
@@ -31,14 +31,14 @@ class ApprovalPorts(Approvals, Questions, PendingApprovals, Protocol):
     """Approvals for the turn, the bus and the API."""
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Apply a new expiry to open questions."""
+        """Apply a new expiry time to open questions."""
 
     async def run(self) -> None:
         """Wake turns whose questions expire, until cancelled."""
 
 
 class LoadedGuard(Protocol):
-    """The judge, and the approvals of people."""
+    """The judge, and the approvals by people."""
 
     @property
     def judge(self) -> Judge: ...
@@ -64,13 +64,13 @@ class LazyGuard:
         return made
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Apply a new expiry, also to a guard that is not loaded yet."""
+        """Apply a new expiry time, also to a guard that is not loaded yet."""
         self._settings = settings
         if self._guard.loaded is not None:
             self._guard.loaded.approving.reconfigure(settings)
 
     def renew(self) -> None:
-        """Judge by the current settings from the next call on."""
+        """Judge by the current settings, from the next call on."""
         if self._guard.loaded is not None:
             self._guard = Lazy(self._load)
             self._renewed.set()
@@ -95,7 +95,7 @@ class LazyGuard:
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
         plain, parked = not inbound.text.lstrip().lower().startswith(_PREFIXES), self._store.turns.parked
-        if plain and not await parked(_ASKING):  # no turn waits, as most of the time
+        if plain and not await parked(_ASKING):  # no turn waits, as usual
             return None
         if inbound.session is None:
             session = await self._store.sessions.switched(inbound.origin.key()) or session

@@ -1,4 +1,4 @@
-"""Explains how the guard would judge a call, without running it: `hob policy explain` and the dashboard."""
+"""Explains how the guard would judge a call, without making it: `hob policy explain` and the dashboard."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from hob.tools.registry.groups import grouped
 
 
 async def load_guarding(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> GuardSetup:
-    """Return the guard with these settings, over these tools."""
+    """Return the guard with these settings and tools."""
     policy, reader = make_policy(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
         sandbox = await BackendSandbox(tool_runtime.made(), config).sandbox()

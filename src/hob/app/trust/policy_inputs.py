@@ -1,4 +1,4 @@
-"""The judge's inputs beside the turn's messages: session modes, and what the turn has read."""
+"""The judge's inputs besides the turn's messages: session modes, and what the turn has read."""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ _READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _MAX_HEARD = 60  # entries searched for the names of tainting sources
 _LONGEST_NAME = 80
 _MAX_TURNS = 8  # whose steps are cached
-_MAX_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
+_MAX_SHOWN = 1_000  # entries of the session, more than a prompt shows
 
 
 class SandboxPort(Protocol):
-    """The sandbox of commands, found when first asked for."""
+    """The sandbox of commands, detected when it is first needed."""
 
     async def sandbox(self) -> Sandbox:
         """Return the sandbox as the guard sees it. Raises NotConfigured."""
@@ -59,7 +59,7 @@ class TurnPolicyInputs:
         contacts: Callable[[], Mapping[str, tuple[str, ...]]],
         visible_entries: Callable[[TranscriptView], Sequence[TranscriptEntry]],
     ) -> None:
-        """`visible_entries` gives the entries of earlier turns that a prompt still shows in full."""
+        """`visible_entries` returns the entries of earlier turns that a prompt still shows in full."""
         self._settings = settings
         self._sessions = sessions
         self._journal = journal
@@ -75,7 +75,7 @@ class TurnPolicyInputs:
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         session = await self._sessions.get(turn.session)
         steps = await self._steps(turn.id)
-        # finding the sandbox takes a moment, and only commands are judged by it
+        # detecting the sandbox takes a moment, and only commands are judged by it
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
         # an earlier turn's reads may still be in the prompt; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
@@ -132,7 +132,7 @@ class TurnPolicyInputs:
             yield translatable("the summary of what was said before")
 
     def _source_name(self, call: ToolCall) -> str:
-        """Return the files or web pages that a call has read, as people call them, else the tool's output."""
+        """Return the files or web pages that a call has read, as people name them, else the tool's output."""
         arguments = _arguments(call)
         reading = self._roles(call.name, arguments)
         names = (*reading.paths, *reading.urls) if reading is not None else ()

@@ -40,7 +40,7 @@ def make_commands(
 
 
 def _feature_commands(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
-    """Return the features' commands with their handlers. Raises NotConfigured for a name that is taken."""
+    """Return the features' commands with their handlers. Raises NotConfigured if a name is already used."""
     found: dict[str, tuple[SlashCommand, Perform]] = {}
     for subsystem, _ in features.opened.values():
         here = replace(kernel, ports={port: features.ports[port] for port in subsystem.needs})

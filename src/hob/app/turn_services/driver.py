@@ -40,7 +40,7 @@ def turn_dependencies(
         blobs=store.blobs,
         clock=kernel.clock,
         hooks=Hooks(hooks, kernel.clock, settings.hook_seconds),
-        # the terminal and the API take replies of any length
+        # the terminal and the API accept replies of any length
         limit_of=lambda address: kernel.channels.limit_of(address) or 10_000_000,
         background_tasks=background_tasks,
         settings=settings,

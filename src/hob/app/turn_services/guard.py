@@ -21,7 +21,7 @@ def make_guard(
     registry: Groups,
     toolset: Toolset,
 ) -> LazyGuard:
-    """Make the guard, which loads when a call is judged."""
+    """Make the guard, which loads when the first call is judged."""
     known = kernel.known
     return LazyGuard(
         kernel.store,

@@ -48,7 +48,7 @@ class ModelServices:
 
 
 async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: Features) -> ModelServices:
-    """Open the services that call models; what they hold open is closed with the stack."""
+    """Open the services that call models; their resources are closed with the stack."""
     config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)

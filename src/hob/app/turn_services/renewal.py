@@ -1,4 +1,4 @@
-"""How new settings reach the turn services while Hob runs."""
+"""Applying new settings to the turn services while Hob runs."""
 
 from collections.abc import Callable
 

@@ -22,7 +22,7 @@ from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, cl
 
 
 def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
-    """Collect the features' tools, each from the feature that has it. Raises NotConfigured if names clash."""
+    """Collect the tools of all features. Raises NotConfigured if names clash."""
     parts: list[Mapping[str, Group]] = []
     for subsystem, contribution in features.opened.values():
         parts.append(closed_groups(subsystem.tools, contribution.toolsets))
@@ -46,7 +46,7 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
 
 
 class _JoinedGroups(ChainMap[str, Group]):
-    """The groups of all features, some of which come and go. Every request reads all of them."""
+    """The tool groups of all features. They may change, so every request reads them again."""
 
     def items(self) -> ItemsView[str, Group]:
         return {name: group for part in reversed(self.maps) for name, group in part.items()}.items()
@@ -61,7 +61,7 @@ def restrict_subagents(kernel: Kernel, toolset: Toolset) -> Toolset:
 def open_catalog(
     kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload, page_calls: deque[float]
 ) -> ToolCatalog:
-    """Return the catalog of tools for the gateway. `page_calls` outlives it: the times of recent calls by pages."""
+    """Return the catalog of tools for the gateway. `page_calls`, the times of recent calls by pages, outlives it."""
     return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known, page_calls)
 
 

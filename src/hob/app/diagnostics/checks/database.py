@@ -51,7 +51,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
     elif isinstance(diagnostics.examination, HobError):
         yield critical(
-            str(diagnostics.examination).removesuffix("; see `hob restore`."),  # the hint says more
+            str(diagnostics.examination).removesuffix("; see `hob restore`."),  # the advice already says so
             translatable("{hint} Keep a copy of the file first", hint=backup_hint(diagnostics.home, damaged=True)),
             str(file),
             _salvage_fix(diagnostics, file),
@@ -111,7 +111,7 @@ def _damage_of(diagnostics: DiagnosticContext) -> str:
         return ""
     problem = find_damage(diagnostics.database, owned=diagnostics.owner is not None)
     if problem and diagnostics.owner is None and holder_of(diagnostics.home):
-        # a daemon that starts writing during an unlocked read looks like damage
+        # during an unlocked read, a daemon that starts writing looks like damage
         return find_damage(diagnostics.database, owned=True)
     return problem
 

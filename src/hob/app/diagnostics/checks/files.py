@@ -1,4 +1,4 @@
-"""Checks of the home's files: writable, private, and nothing left over."""
+"""Checks of the home's files: writable, private, and no remains of a crash."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from hob.store.database.database import NAME
 from hob.store.database.disk import free_name, stamp
 
 _OLD_SECONDS = 3_600.0
-"""Younger files may still be written to."""
+"""Age in seconds; younger files may still be written to."""
 _SOCKET_BYTES = 100
 """Bytes that fit a Unix socket's address on all systems (104 on macOS)."""
 
@@ -70,7 +70,7 @@ def _mode(path: str) -> str:
 
 
 def _leftovers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    """Report files left half-written when Hob ended. Nothing reads them again."""
+    """Report files left half-written by a crash. Nothing reads them again."""
     diagnostics.need_home()
     parts = [(translatable("a piece of work that never came to its end"), path) for path in _parts(diagnostics)]
     for title, path in (
@@ -101,7 +101,7 @@ def _remove(path: Path) -> bool:
 
 
 def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    """Report logs of a missing database: SQLite would discard them with the next database of that name."""
+    """Report journals of a missing database: SQLite would discard them with the next database of that name."""
     home = diagnostics.need_home()
     for side in ("-wal", "-journal", "-shm"):
         for log in sorted((*home.glob(f"*.db{side}"), *home.glob(f"*.db.*{side}"), *home.glob(f"backups/*.db{side}"))):

@@ -1,4 +1,4 @@
-"""Checks of MCP servers: accepted, and their programs installed."""
+"""Checks of MCP servers: accepted by the owner, and their programs installed."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Checks of the models: any connected, names resolvable, servers reachable."""
+"""Checks of the models: one is connected, names are valid, servers are reachable."""
 
 import asyncio
 import tempfile
@@ -49,7 +49,7 @@ def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 MEDIA = ("embedding", "reranking", "transcription", "speech", "vision", "image_generation")
-"""The settings of `[model]` that name models for anything but answers."""
+"""The settings of `[model]` that name models for other purposes than answers."""
 
 
 def _configured_names(settings: ModelSettings) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ def _used_models(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple
 
 
 async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapping[str, tuple[ListedModel, ...] | str]:
-    """Return each provider's models, or why it lists none. Sends no prompt, so it costs no tokens."""
+    """Return the models of each provider, or why it lists none. No prompt is sent, so it costs no tokens."""
 
     async def ask(id: str) -> tuple[ListedModel, ...] | str:
         try:
@@ -129,7 +129,7 @@ async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapp
         except TimeoutError:
             return f"no answer within {_ASK_SECONDS:.0f} seconds"
 
-    with tempfile.TemporaryDirectory(prefix="hob") as folder:  # checking leaves the home's own folder alone
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:  # checks must not touch the home's own folder
         async with open_model(
             diagnostics.config[ModelSettings], diagnostics.clock, choice=diagnostics.choice, folder=Path(folder)
         ) as model:

@@ -1,4 +1,4 @@
-"""Checks of the settings: readable, and usable."""
+"""Checks of the settings: readable and usable."""
 
 import os
 from collections.abc import Iterator

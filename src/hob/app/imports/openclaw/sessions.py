@@ -51,9 +51,9 @@ _SUMMARIES = frozenset({"compaction", "branch_summary"})
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """A session's data beside its messages.
+    """A session's data apart from its messages.
 
-    `since` (Unix seconds) is the time of messages without one; `owners`: whether its key can be believed.
+    `since` (Unix seconds) is the time of messages without one; `owners`: whether its key can be trusted.
     """
 
     id: str
@@ -64,7 +64,7 @@ class _Session:
 
 
 def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], list[SkippedItem]]:
-    """Return every agent's sessions. A session in a file and in the database is one, and so is each message."""
+    """Return every agent's sessions. A session in both a file and the database counts once, like each message."""
     found: list[SourceConversation] = []
     left: list[SkippedItem] = []
     agents = source.root / "agents"
@@ -183,7 +183,7 @@ def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Ite
 
 
 class _SameIds:
-    """Distinguishes messages with the same id: a differing one gets a number before the id.
+    """Distinguishes messages with the same id: a different one gets a number before the id.
 
     Only the latest `maximum` ids are compared, since a transcript may not fit into memory.
     """
@@ -211,7 +211,7 @@ def _key(id: object, n: object) -> str:
 
 
 def _is_owners(key: str) -> bool:
-    """Return whether this is an agent's main session, the owner's; others in it cannot be told apart."""
+    """Return whether this is an agent's main session, which is the owner's; other sessions may be anyone's."""
     parts = key.split(":")
     return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
 

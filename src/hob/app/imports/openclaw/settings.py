@@ -52,7 +52,7 @@ _NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
 
 
 def read_settings(config: Object, source: SourceFolder, agent: Path) -> SettingMapping:
-    """Map what Hob has a setting for, and list the rest. `agent` is the folder of the agent whose keys are used."""
+    """Map the settings that Hob has too, and list the rest. `agent` is the folder of the agent whose keys are used."""
     mapping = SettingMapping(source.environ, source.owners)
     env = object_at(config, "env")
     mapping.variables(object_at(env, "vars").items(), "env.vars")

@@ -35,7 +35,7 @@ class OwnerFacts:
         return {"facts": [fact_view(fact, against.get(fact.id, ())) for fact in found]}
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
-        """Change the fact whose id begins so. Raises NotFound, InvalidRequest."""
+        """Change the fact whose id starts so. Raises NotFound, InvalidRequest."""
         try:
             before, after = await self._editor.settle(id, action, right, self._scope)
         except NotFound as unknown:

@@ -18,7 +18,7 @@ from hob.memory.service import MemoryService
 from hob.store.store import Store
 
 _MAX_TURNS = 20
-"""Newest turns searched for one that was shown memories."""
+"""Newest turns that are searched for one that was shown memories."""
 
 
 class OwnerItems:

@@ -22,7 +22,7 @@ _MAX_SEQ = 2**62
 
 
 class OwnerSelection:
-    """Finds the owner's items by id, by words or by what they are."""
+    """Finds the owner's items by id, by words or by their properties."""
 
     def __init__(
         self, store: Store, service: MemoryService, embedding: OwnerEmbedding, plugin_layers: Mapping[str, MemoryLayer]
@@ -51,7 +51,7 @@ class OwnerSelection:
         raise InvalidRequest(told)
 
     async def get(self, id: str) -> MemoryItem:
-        """Return the item whose id begins so. Raises NotFound."""
+        """Return the item whose id starts so. Raises NotFound."""
         item = await self._service.find(id, self.scope)
         if item is None:
             raise NotFound(
@@ -60,7 +60,9 @@ class OwnerSelection:
         return item
 
     async def select(self, criteria: MemoryQuery, *, standing: bool = False) -> Sequence[Recalled]:
-        """Return what the filter finds; `standing` leaves out withdrawn and replaced items. Raises InvalidRequest."""
+        """Return the items that match the filter; `standing` leaves out withdrawn and replaced ones. Raises
+        InvalidRequest.
+        """
         layers = (await self.check_layer(criteria.layer),) if criteria.layer else ()
         if criteria.query:
             as_of = criteria.as_of or math.inf

@@ -36,7 +36,7 @@ _MAX_FORGOTTEN = 10_000
 """Maximum items forgotten by one request."""
 _ITEMS_PER_TRANSACTION = 1_000
 _WORKING_NOTES = "working_memory"
-"""The seed's name for the working notes, which `reset` clears like a layer."""
+"""KafClaw's name for the working notes, which `reset` clears like a layer."""
 _MIN_ID_LENGTH = 6
 
 
@@ -55,7 +55,7 @@ class OwnerUpkeep:
         clock: Clock,
         home: Path,
     ) -> None:
-        """`reread_files` has the owner's files indexed again."""
+        """`reread_files` triggers another indexing of the owner's files."""
         self._store = store
         self._service = service
         self._selection = selection
@@ -98,7 +98,7 @@ class OwnerUpkeep:
         if request.preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
-        pieces = await self._erase_traces(traces) if request.said else 0  # first, so that it can be repeated
+        pieces = await self._erase_traces(traces) if request.said else 0  # first, so that the request can be repeated
         if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)

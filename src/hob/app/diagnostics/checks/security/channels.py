@@ -1,4 +1,4 @@
-"""Security checks of channels: who may write to Hob, and how it is handled."""
+"""Security checks of channels: who may write to Hob, and how messages are handled."""
 
 from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.checks.security.check import security_check
@@ -11,7 +11,7 @@ _UNPROVEN = ("email", "sms", "webhook")
 
 
 def _with(facts: SecurityFacts, key: str, value: object) -> list[str]:
-    """Return the settings with this value, general and per channel."""
+    """Return the settings with this value: the general one and those of channels."""
     admission = facts.admission
     general = [f"admission.{key}"] if getattr(admission, key) == value else []
     each = [f"admission.channels.{name}" for name, own in admission.channels.items() if getattr(own, key) == value]

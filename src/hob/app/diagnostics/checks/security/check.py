@@ -1,4 +1,4 @@
-"""The shape of a security check."""
+"""Construction of a security check."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -23,7 +23,7 @@ def security_check(
     find: Callable[[SecurityFacts], Iterable[Found]],
     read_only: str = "",
 ) -> Check:
-    """Make a check. `find` yields what is wrong, `title` says what that means, `advice` what to do.
+    """Make a check. `find` yields the problems, `title` says what they mean, `advice` what to do.
 
     `read_only` replaces the title for files that others may read but not change.
     """

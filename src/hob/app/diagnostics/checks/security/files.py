@@ -1,4 +1,4 @@
-"""Security checks of files: who else may read, change or replace what Hob keeps."""
+"""Security checks of files: who else may read, change or replace Hob's files."""
 
 from pathlib import PurePath
 

@@ -1,4 +1,4 @@
-"""Security checks of permissions: what needs no approval, for whom, and who may approve."""
+"""Security checks of permissions: calls that need no approval, for whom, and who may approve."""
 
 from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.checks.security.check import security_check
@@ -12,7 +12,7 @@ _WEEK = 7 * 86_400
 
 
 def _loose_lists(facts: SecurityFacts) -> list[str]:
-    """Return the lists that allow all tools to somebody other than the owner."""
+    """Return the lists that allow all tools to people other than the owner."""
     senders = facts.policy.senders
     return [f"policy.senders.{name}" for name, rules in senders.items() if name != "owner" and "*" in rules.allow]
 

@@ -1,4 +1,4 @@
-"""Security checks of the sandbox: where commands run and what they reach."""
+"""Security checks of the sandbox: where commands run and what they can reach."""
 
 from pathlib import PurePath
 

@@ -1,4 +1,4 @@
-"""Security checks of secrets, the API, and what models are sent."""
+"""Security checks of secrets, the API, and data sent to models."""
 
 from ipaddress import ip_address
 
