@@ -1,7 +1,7 @@
-"""The catalogs of translations: `python docs/catalog.py` writes what the code says into each `.po` and compiles it.
+"""Renews the translation catalogs: `python docs/catalog.py` writes the code's messages into each `.po` and compiles it.
 
-A message that is new stands there untranslated, and a test fails until it has a translation; one that is no longer said
-goes. The English text is the message's id.
+New messages are added untranslated, and a test fails until they have a translation; unused ones are removed. The
+English text is the message's id.
 """
 
 import ast
@@ -67,9 +67,9 @@ TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAM
 TABLES |= {"OWNER_FACTS", "OTHERS_FACTS"}
 """Tables whose values are messages."""
 TEXTS = {"LABELS"}
-"""Lists of messages."""
+"""Names of lists of messages."""
 NAMED = {"title", "told", "question", "advice"}
-"""Variables of the onboarding that hold messages."""
+"""Variables of the onboarding that contain messages."""
 
 
 def messages() -> set[str | tuple[str, str]]:

@@ -1,9 +1,9 @@
 """Writes `docs/reference/` and the marked parts of `docs/explanation/` from the code.
 
-Run by `make docs`; `tests/docs` compares the result with what is committed.
+Run by `make docs`; `tests/docs` compares the result with the committed files.
 
-Texts come from docstrings and tables. Where a thing has no docstring of its own (an event's name, a field of an
-answer), its sentence stands in `wording.py`, which must have one for each: a name without a sentence is a KeyError.
+Texts come from docstrings and tables. For things without a docstring of their own (an event's name, a field of an
+answer), the sentence is in `wording.py`; a missing sentence is a KeyError.
 """
 
 import dataclasses

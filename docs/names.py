@@ -1,8 +1,8 @@
-"""Writes `names.lock`: every name that is data, be it stored, sent, typed or set, and no name that is Python's.
+"""Writes `names.lock`: every name that is data, whether stored, sent, typed or set, and no names of Python code.
 
-Run by `make names`; `tests/architecture` compares the result with what is committed. Modules, classes and functions may
-be renamed and moved without a change in it. A line that changes or goes is a change of what is stored or promised:
-it needs a line in `CHANGELOG.md`, and where it was stored or could be sent, a reader of the old name.
+Run by `make names`; `tests/architecture` compares the result with the committed file. Modules, classes and functions
+can be renamed and moved without changing it. A changed or removed line is a change of stored data or of a promise: it
+needs a line in `CHANGELOG.md`, and if the name was stored or could be sent, a reader of the old name.
 """
 
 import ast

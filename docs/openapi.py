@@ -25,7 +25,7 @@ _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
 """The pattern that both ECMA and Python regular expressions support; other unprintable characters are refused too."""
 _TEXT = {"type": "string", "pattern": r"\S"}
 _SAID = {"message": _TEXT, "quoted": _TEXT, "attachments": {"type": "array", "minItems": 1}}
-"""A message has one of these."""
+"""A message has at least one of these fields."""
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _EVERYWHERE = (
     "invalid_request",
@@ -184,7 +184,7 @@ def _of_dataclass(cls: Any, schemas: dict[str, Any], *, closed: bool = True) -> 
 
 
 def _or_null(field: Field, schema: dict[str, Any]) -> dict[str, Any]:
-    """In a body null means not given, so every optional field accepts it."""
+    """In a body, null means not given, so every optional field accepts it."""
     if field.required or not schema.keys() & {"type", "$ref"}:
         return schema
     if "enum" in schema:

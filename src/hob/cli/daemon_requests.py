@@ -28,7 +28,7 @@ SUCCESSOR_SECONDS = 3.0
 """Seconds to wait for a lost daemon's successor before the command does the work itself."""
 REJOIN_SECONDS = 60.0
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
-"""Exit statuses. 75 is EX_TEMPFAIL of sysexits.h: nothing is lost, --resume asks again."""
+"""Exit statuses. 75 is EX_TEMPFAIL of sysexits.h: nothing is lost, and --resume continues."""
 ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
 
 
@@ -115,7 +115,7 @@ def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> DaemonRequest | N
 
 
 def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
-    """Call `show` for each event until the end or a question, from the daemon or from the home opened here.
+    """Call `show` for each event until the end or a question, through the daemon or by opening the home here.
 
     Raises ConnectionLost if the daemon went away and was not replaced in time.
     """
@@ -150,7 +150,7 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
 
 
 def _deliver_here(request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
-    import asyncio  # an attached command needs neither
+    import asyncio  # a command with a daemon needs neither
 
     asyncio.run(_one_shot().one_shot(request.here(), show))
 
@@ -210,7 +210,7 @@ class EventPrinter:
                 say(data["text"])
 
     def take_question(self) -> Mapping[str, Any] | None:
-        """Return and clear the question at which the events ended, if any."""
+        """Return and clear the question that ended the events, if any."""
         question, self._question = self._question, None
         return question
 

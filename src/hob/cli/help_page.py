@@ -1,4 +1,4 @@
-"""The help page: `--help` output and messages about wrong use."""
+"""The help page: `--help` output and usage errors."""
 
 import io
 import re
@@ -111,7 +111,7 @@ def _optional_name(entry: HelpEntry) -> str:
 
 
 def describe_usage_error(error: CycloptsError) -> str:
-    """Return what is wrong with a command line, and where its help is."""
+    """Return the error in a command line, and where to find its help."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:
             subcommands = [name for name in error.app or () if not name.startswith("-")]

@@ -26,7 +26,7 @@ SESSION_WORDS: Mapping[str, str] = {
     "memory": translatable("background work on memory"),
     "models": translatable("`hob models`"),
 }
-"""Spending of sessions that are not conversations, by key prefix."""
+"""Names for the spending of sessions that are not conversations, by key prefix."""
 SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals without cursor control."""
 Cell = str | tuple[str, str]
@@ -53,7 +53,7 @@ def paint(text: str, colour: str, on: TextIO | None = None) -> str:
 
 
 def shows_colours(on: TextIO) -> bool:
-    """Whether the stream is a terminal with colours, and NO_COLOR is unset (https://no-color.org)."""
+    """Return whether the stream is a terminal with colours, and NO_COLOR is unset (https://no-color.org)."""
     environ = process_environment()
     return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
@@ -76,7 +76,7 @@ def status_word(code: str) -> str:
 
 
 def session_name(key: str, width: int = 60) -> str:
-    """Return a conversation as `main (terminal)`; the first word is what commands take."""
+    """Return a conversation as `main (terminal)`; the first word is the argument of commands."""
     if key.startswith("local:"):
         return f"{line(key.removeprefix('local:'), width)} ({_('terminal')})"
     about = _(SESSION_WORDS.get(key.partition(":")[0], ""))

@@ -72,7 +72,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
 PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks", "timeline", "logs", "prompt"})
-"""Commands without arguments, so that nothing has to be parsed."""
+"""Commands without arguments, which need no parser."""
 
 
 def load_command(name: str) -> Any:
@@ -289,7 +289,7 @@ def _not_loaded() -> None:
 
 
 def _lead_in() -> object:
-    """Let a person set Hob up first if no model is connected; return a status that ends the program, or 0."""
+    """Set Hob up first if a person is present and no model connected. Return a status that ends the program, or 0."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
         return 0  # piped input is kept, with a hint how to get its answer
     from hob.cli.onboarding.first_run import lead_in
@@ -334,7 +334,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 def _explain(error: BaseException) -> int | None:
     """Print what is wrong and return the exit status; None for an unexpected error."""
-    # half the time of `hob --help`
+    # these imports take half the time of `hob --help`
     from hob.core.errors import HobError, HomeInUse, InvalidRequest, NotConfigured, NotReady
 
     match error:

@@ -39,7 +39,7 @@ REPLY_WORDS: Mapping[str, str] = {
     OutboundKind.NOTICE: translatable("(a notice)"),
     OutboundKind.QUESTION: translatable("(a question)"),
 }
-"""Kinds of replies that are not answers."""
+"""Kinds of replies other than answers."""
 TURN_WORDS: Mapping[str, str] = {
     TurnState.READY: translatable("ready to continue"),
     TurnState.RUNNING: translatable("runs"),
@@ -50,7 +50,7 @@ TURN_WORDS: Mapping[str, str] = {
 """Turn events by the turn's new state; other states keep their own word."""
 
 _ENDED: Mapping[str, str] = {"paused": translatable("continued"), "archived": translatable("restored")}
-"""The state that a conversation left when it was resumed or restored."""
+"""The former state of a conversation that was resumed or restored."""
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
@@ -91,7 +91,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
 
 
 def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield each event below the one whose span contains it, in the order in which they began, with its depth.
+    """Yield each event below the one whose span contains it, in order of their start, with its depth.
 
     Events are written when they end, so a turn follows its parts in the timeline but precedes them here.
     """

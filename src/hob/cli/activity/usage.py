@@ -16,7 +16,7 @@ from hob.core.translation.language import translatable
 LABELS = ("day", "model", "sender", "tool")
 """Titles of the first column."""
 TITLES: Mapping[str, str] = {"session": translatable("conversation"), "task": translatable("purpose")}
-"""Purposes whose code is not what people read."""
+"""Purposes whose code needs a title for people."""
 LIMIT_WORDS: Mapping[str, str] = {"daily": translatable("daily limit"), "monthly": translatable("monthly limit")}
 """Limits, by the end of their settings' names."""
 _MAX_KEY = 44
@@ -122,7 +122,7 @@ def _usd(amount: float) -> str:
 
 
 def _bar_width(used: int) -> int:
-    """Return how wide bars may be beside this many columns; 0 if the output is not a terminal."""
+    """Return the maximum width of bars beside this many columns; 0 if the output is not a terminal."""
     left = min(_MAX_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
     return left if left >= _FEWEST else 0
 

@@ -36,8 +36,8 @@ class ChatConnection:
         """Whether this process runs the daemon."""
 
     def open(self) -> None:
-        """Connect to a daemon, starting an embedded one if needed. Raises what opening Hob raises."""
-        with self._opening:  # several messages may find the daemon gone at once
+        """Connect to a daemon, starting an embedded one if needed. Raises the errors of opening Hob."""
+        with self._opening:  # several messages may find the daemon gone at the same time
             self._open()
 
     def _open(self) -> None:
@@ -61,7 +61,7 @@ class ChatConnection:
                 time.sleep(0.1)
 
     def model(self, language: str) -> str:
-        """Return the answering model and why it answers, or how to connect one."""
+        """Return the answering model and why it was chosen, or how to connect one."""
         with suppress(NotRunning, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
             return (
@@ -78,7 +78,7 @@ class ChatConnection:
         return self._rejoining(lambda: stream_chat(self._path, whole, key))
 
     def _with_files(self, files: Sequence[Path], quoted: str | None) -> dict[str, Any]:
-        """Return the fields that carry the files: text files as quoted data after `quoted`, others as uploads."""
+        """Return the fields for the files: text files as quoted data after `quoted`, others as uploads."""
         texts, handed_in = [quoted] if quoted else [], []
         for file in files:
             data = read_file(file)
@@ -99,7 +99,7 @@ class ChatConnection:
         return self._rejoining(lambda: stream_again(self._path, id))
 
     def is_answered(self, id: str) -> bool:
-        """Whether the message's turn no longer waits for an answer."""
+        """Return whether the message's turn no longer waits for an answer."""
         with suppress(NotRunning, ConnectionLost):
             return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
         return False

@@ -50,9 +50,7 @@ class Conversation:
         refused: Callable[[str], None],
         settled: Callable[[], None],
     ) -> None:
-        """`changed` is called when something looks different, `refused` with a text that was not sent, `settled` at
-        each end.
-        """
+        """`changed` is called when the display changes, `refused` with an unsent text, `settled` at each end."""
         self._connection = connection
         self._follower = follower
         self._transcript = transcript
@@ -78,7 +76,7 @@ class Conversation:
         """Send a message and show its events, then the chat's own remark `after`."""
         message = ChatMessageState(drafted.draft, command=parse(drafted.text) is not None, after=after)
         shown = plain(printable(drafted.draft))
-        # a turn that asks in words takes the next message as the answer, and both streams report the outcome
+        # a turn with a question in words takes the next message as the answer, and both streams report the outcome
         asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
         message.quiet = bool(asking) and not message.command
         if message.quiet:
@@ -92,7 +90,7 @@ class Conversation:
         self._follow(message, lambda: self._connection.send(body, drafted.files))
 
     def follow(self, earlier: UnseenMessage) -> None:
-        """Show the outcome of an earlier message, or of work that Hob began itself."""
+        """Show the outcome of an earlier message, or of work that Hob started itself."""
         id, title, ended = earlier.id, earlier.title, earlier.ended
         if id not in {message.id for message in self.active} | self._shown:
             sentence = ChatSentence.EARLIER if ended else ChatSentence.STILL_GOING
@@ -140,13 +138,13 @@ class Conversation:
         self._note(say(ChatSentence.LEFT_OPEN, self.language, id=question.id))
 
     def flow(self) -> None:
-        """Write the blocks of the answer that were finished since the last call."""
+        """Write the answer's blocks that were finished since the last call."""
         if self._speaker is not None:
             for block in self._speaker.answer.take_finished(self._width()):
                 self._transcript.add(TranscriptLineKind.BLOCK, block)
 
     def write_unfinished(self) -> None:
-        """Write what was seen of unfinished answers, before leaving."""
+        """Write the visible part of unfinished answers, before leaving."""
         for message in self.active:
             self._close(message)
 
@@ -195,7 +193,7 @@ class Conversation:
         self._clear_questions(message)
         self._open(message)
         message.at(MessageProgress.WRITING)
-        if message.again:  # announced only now: an error might have followed instead
+        if message.again:  # announced only now, since an error might have followed instead
             message.again = False
             self._note(say(ChatSentence.AGAIN, self.language))
         self._speaker = self._speaker or message
@@ -227,7 +225,7 @@ class Conversation:
         message.at(MessageProgress.LOST if lost else MessageProgress.THINKING)
 
     def _close(self, message: ChatMessageState) -> None:
-        """Write all blocks: something other than the answer follows."""
+        """Write all blocks, because something other than the answer follows."""
         for block in message.answer.finish(self._width()):
             self._transcript.add(TranscriptLineKind.BLOCK, block)
         given = message.answer.given
@@ -313,7 +311,7 @@ class Conversation:
         self._settled()
 
     def _is_shown_elsewhere(self, message: ChatMessageState, data: Mapping[str, Any]) -> bool:
-        """Whether another message of this chat reports, or has reported, the same turn."""
+        """Return whether another message of this chat reports, or has reported, the same turn."""
         others = {each.id for each in self.active if each is not message}
         return data.get("merged_into") in others | self._shown
 
@@ -337,7 +335,7 @@ class Conversation:
             self._note(f"({data.get('state', '')})")
 
     def _stream_closed(self, message: ChatMessageState, error: HobError | OSError | None) -> None:
-        """Handle a stream that closed before its message ended."""
+        """Handle a stream that was closed before its message ended."""
         if message not in self.active:
             return
         self._close(message)
@@ -355,7 +353,7 @@ class Conversation:
         self._changed()
 
     def note(self, text: str) -> None:
-        """Write a line that belongs to no answer."""
+        """Write a line that is not part of an answer."""
         self._note(text)
 
 

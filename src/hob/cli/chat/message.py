@@ -11,7 +11,7 @@ from hob.core.values import dataclass
 
 
 class MessageProgress(StrEnum):
-    """What a message is doing."""
+    """The progress of a message."""
 
     SENDING = "sending"
     THINKING = "thinking"
@@ -23,7 +23,7 @@ class MessageProgress(StrEnum):
 
 
 _REST = frozenset({MessageProgress.ASKING, MessageProgress.PAUSED})
-"""States that wait for a person."""
+"""States in which a message waits for a person."""
 
 
 @dataclass(eq=False, slots=True)
@@ -33,23 +33,23 @@ class ChatMessageState:
     text: str
     id: str = ""
     opening: str = ""
-    """Announced before the first output of an earlier message."""
+    """The line announced before the first output of an earlier message."""
     command: bool = False
     """Whether it is a slash command: its answer is plain lines, not Markdown."""
     after: str = ""
     """The chat's own remark after the answer."""
     asks_in_words: bool = False
     asked: str = ""
-    """The question in words that is shown and unanswered; it may be asked again after an answer."""
+    """The question in words that is shown and unanswered. It may be asked again after an answer."""
     quiet: bool = False
-    """Whether another message most likely reports the same turn: only the end of this one is shown."""
+    """Whether another message most likely reports the same turn, so that only the end of this one is shown."""
     doing: MessageProgress = MessageProgress.SENDING
     since: float = field(default_factory=time.monotonic)
     name: str = ""
     """The tool that the model is about to call."""
     answer: StreamedAnswer = field(default_factory=StreamedAnswer)
     written: str = ""
-    """What was streamed since the answer began, or began again."""
+    """The text streamed since the answer last began."""
     again: bool = False
     remark: str = ""
     calls: list[RunningCall] = field(default_factory=list)
@@ -58,16 +58,16 @@ class ChatMessageState:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for a person."""
+        """Whether the message waits for a person."""
         return self.doing in _REST
 
     def at(self, doing: MessageProgress, name: str = "") -> None:
-        """Set what the message is doing now."""
+        """Set the message's current progress."""
         if (doing, name) != (self.doing, self.name):
             self.doing, self.name, self.since = doing, name, time.monotonic()
 
     def describe(self, language: str) -> str:
-        """Describe what the message is doing."""
+        """Describe the message's progress."""
         seconds = f"{time.monotonic() - self.since:.0f}"
         if self.calls and not self.is_waiting:
             call = self.calls[-1]

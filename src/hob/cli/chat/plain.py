@@ -39,7 +39,7 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
 def _catch_up(
     connection: ChatConnection, body: dict[str, Any], language: str, seen: Collection[str] | None = None
 ) -> dict[str, Sequence[str]]:
-    """Show unseen outcomes, or those of Hob's own work not in `seen`; return the messages that wait.
+    """Show unseen outcomes; with `seen`, only those of Hob's own work outside it. Return the messages that wait.
 
     Each comes with its requests for approval.
     """
@@ -113,7 +113,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
 
 
 def _answer(text: str, waiting: Sequence[Sequence[str]]) -> str:
-    """Turn a typed decision into an answer; a lone question is addressed by its id, however old it is."""
+    """Turn a typed decision into an answer; a single question is addressed by its id, whatever its age."""
     word = text.strip().lower()
     decided = DECISIONS.get(word)
     if len(waiting) == 1 and len(waiting[0]) == 1 and decided is not None and decided[1] == "once":
@@ -185,7 +185,7 @@ class PlainRenderer:
         self._language = language
         self.id = ""
         self.first = ""
-        """The message that began this message's turn."""
+        """The message that started this message's turn."""
         self.ok = False
         self.paused = False
         """The message is kept, but its conversation is paused."""
@@ -200,7 +200,7 @@ class PlainRenderer:
 
     @property
     def waiting(self) -> dict[str, Sequence[str]]:
-        """The message whose turn waits for an answer, with its requests for approval; else empty."""
+        """The message whose turn waits for an answer, with its requests for approval; empty if there is none."""
         return {self.first: self._approvals} if self.asks else {}
 
     def show(self, event: ClientEvent) -> None:
@@ -246,7 +246,7 @@ class PlainRenderer:
                 self.paused = what == "paused"
 
     def _call_ended(self, name: str, status: str) -> None:
-        """Print a call's outcome on a terminal; a call that asks is shown by its question."""
+        """Print a call's outcome on a terminal; calls that need approval are shown by their question."""
         for call in [call for call in self._calls if call.name == name][:1]:
             self._calls.remove(call)
             if status != "asked" and sys.stderr.isatty():
@@ -293,7 +293,7 @@ class PlainRenderer:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
 
     def _answer(self, text: str) -> None:
-        if self._retracted:  # announced only now: an error might have followed instead
+        if self._retracted:  # announced only now, since an error might have followed instead
             self._retracted = False
             self.say(say(ChatSentence.AGAIN, self._language))
         self._write(text)

@@ -1,7 +1,7 @@
 """The bottom of the terminal: preview, prompt and status bar. Everything above is ordinary scrollback.
 
-prompt_toolkit draws differences only, and each drawing is one write, which avoids flicker. No cursor position reports
-are requested, so that a slow line does not have to answer them.
+prompt_toolkit draws only differences, and each drawing is one write, which avoids flicker. No cursor position reports
+are requested, since a slow line would delay the answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -164,7 +164,7 @@ class Screen:
         self._drawn()
 
     def _shrinks(self) -> bool:
-        """Whether fewer rows are needed than were drawn, which the renderer would leave blank."""
+        """Return whether fewer rows are needed than were drawn, which the renderer would leave blank."""
         last = self.app.renderer.last_rendered_screen
         size = self._output.get_size()
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred

@@ -68,7 +68,7 @@ def load_startup_state(connection: ChatConnection, session: str) -> StartupState
 
 
 def explain_no_commands(config: Config | None) -> str:
-    """Return why no command can run and what helps; empty if commands can run. Starts a process."""
+    """Return why no command can run, and what to do; empty if commands can run. Starts a process."""
     if config is None:
         return ""
     settings = config[SandboxSettings]

@@ -129,10 +129,10 @@ class TerminalChat:
         )
         self._asked: ChatQuestion | None = None
         self._answerable = False
-        """Whether the question was drawn; text typed before that is no answer."""
+        """Whether the question was drawn; text typed before that is not an answer."""
         self._stashed = Document()
         self._is_private = False
-        """Whether a private conversation was requested; it may not have begun yet."""
+        """Whether a private conversation was requested; it may not have started yet."""
         self._leaving = False
         self._busy = asyncio.Event()
 
@@ -168,7 +168,7 @@ class TerminalChat:
         self._listen(0.0)
 
     def _listen(self, after: float) -> None:
-        """Show what Hob reports by itself from now on."""
+        """From now on, show the results of Hob's own work."""
         session = self.conversation.session or self._chat
 
         def show_unasked(found: Sequence[Mapping[str, Any]]) -> None:
@@ -196,7 +196,7 @@ class TerminalChat:
         self._leaving = False
         drafted = self._draft.whole(text.encode("utf-8", "replace").decode())
         files, rest = self._draft.split_files(drafted.draft)
-        if files and parse(rest) is not None:  # files wait for a message
+        if files and parse(rest) is not None:  # files stay for the next message
             self.buffer.insert_text(files)
             drafted = self._draft.whole(rest)
         name, _, rest = drafted.text.strip().partition(" ")
@@ -262,7 +262,7 @@ class TerminalChat:
         elif self._answerable and parse(text) is not None:
             self.conversation.send(self._draft.whole(text))
         elif self._answerable and text.strip():
-            # possibly a message meant for later: it returns to the prompt once no question is shown
+            # perhaps a message for later: it returns to the prompt once no question is shown
             self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))
             self.conversation.note(say(ChatSentence.HOW_TO_ANSWER, self.conversation.language))
 
@@ -331,7 +331,7 @@ class TerminalChat:
         self.screen.app.invalidate()
 
     def aside(self, text: str) -> None:
-        """Show output that something in this process wrote outside the chat."""
+        """Show output that other code in this process wrote outside the chat."""
         self.transcript.add(TranscriptLineKind.NOTE, plain(printable(text.rstrip("\n")), "fg:ansired"))
 
     async def tick(self) -> None:
@@ -359,7 +359,7 @@ class _OutputCapture(io.TextIOBase):
 
 @contextmanager
 def _capture_output(tell: Callable[[str], object]) -> Iterator[None]:
-    """Pass everything that is printed or logged meanwhile to `tell`."""
+    """Pass everything that is printed or logged inside the block to `tell`."""
     aside = _OutputCapture(tell)
     handlers = [each for each in logging.root.handlers if isinstance(each, logging.StreamHandler)]
     former = [(each, each.setStream(aside)) for each in handlers]

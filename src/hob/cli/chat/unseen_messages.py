@@ -1,4 +1,4 @@
-"""Earlier messages whose outcomes were not seen, shown at the start of a chat."""
+"""Earlier messages with unseen outcomes, shown at the start of a chat."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessage:
-    """An earlier message with an unseen outcome; `unasked` marks work that Hob began itself."""
+    """An earlier message with an unseen outcome; `unasked` marks work that Hob started itself."""
 
     id: str
     title: str

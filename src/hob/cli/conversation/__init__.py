@@ -1,1 +1,1 @@
-"""Commands that talk: chat, ask, sessions, retry, undo, prompt, replay."""
+"""Conversation commands: chat, ask, sessions, retry, undo, prompt, replay."""

@@ -19,7 +19,7 @@ SECTION_NAMES = (
     translatable("Conversation"),
     translatable("Everything else"),
 )
-"""Titles of the sections in order, and of the rest; `--json` has the names that Hob's forerunners use."""
+"""Titles of the sections in order, and of the rest; `--json` has the names that Hob's predecessors use."""
 SECTION_WORDS = (
     translatable("who Hob is and how it works"),
     translatable("your files on how Hob should be"),

@@ -39,7 +39,7 @@ def show_approval(approval: Mapping[str, Any], on: TextIO, language: str = "") -
 
 
 def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a request in this language, each with its colour; requests of older versions as they were
+    """Yield the lines of a request in this language, each with its colour. Requests of older versions stay as they were
     asked.
     """
     if values := approval.get("question"):
@@ -52,13 +52,13 @@ def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple
 
 
 def subject_of(approval: Mapping[str, Any]) -> str:
-    """Return a one-line summary of a request; of older versions its first line."""
+    """Return a one-line summary of a request; for older versions its first line."""
     values = approval.get("question")
     return f"{approval['tool']}: {Question.load(values).subject}" if values else str(approval["shown"])
 
 
 def how_to_answer(view: Mapping[str, Any]) -> str:
-    """Return the commands that answer it."""
+    """Return the commands that answer the message's questions."""
     if not view["approvals"]:
         told = _('waits for your answer: hob ask{session} "..."; what comes of it: hob ask --resume {id}')
         return told.format(session=_session(view), id=view["id"])
@@ -92,7 +92,7 @@ class ApprovalPrompt:
 
     def read(self, prompt: str) -> str | None:
         """Read a newly typed line; None at Ctrl-D."""
-        termios.tcflush(self.descriptor, termios.TCIFLUSH)  # text typed before the question is no answer
+        termios.tcflush(self.descriptor, termios.TCIFLUSH)  # text typed before the question is not an answer
         os.write(self.descriptor, prompt.encode())
         line = b""
         while not line.endswith(b"\n"):
@@ -106,7 +106,7 @@ class ApprovalPrompt:
 
 @contextmanager
 def own_terminal() -> Iterator[ApprovalPrompt | None]:
-    """The command's terminal if a person watches it: in the foreground, with standard error shown."""
+    """Return the command's terminal if a person watches it: in the foreground, with standard error shown."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -10,7 +10,7 @@ from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 
 NO_MODEL = "no_model"
-"""Error code of messages that failed for want of a model (`hob.core.errors.ModelFault`)."""
+"""Error code of messages that failed because there was no model (`hob.core.errors.ModelFault`)."""
 
 
 def kept_without_model() -> str:
@@ -53,7 +53,7 @@ def retry(id: str = "", /) -> None:
 
 
 def _next_step(retried: Mapping[str, Any], *, alone: bool) -> str:
-    """Return how it continues; `alone`: no daemon runs to do so at once."""
+    """Return how processing continues; `alone`: no daemon is running that would continue at once."""
     if retried["message"] is None:  # an answer that exists but could not be delivered
         return _("; it is sent when `hob serve` runs") if alone else _("; it is sent now")
     if not alone:

@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def take_over(home: Path) -> None:
-    """Ask a one-shot owner of the home to end after its current work, and wait. A daemon is left alone.
+    """Ask a one-shot owner of the home to exit after its current work, and wait. A daemon is left alone.
 
     Raises HomeInUse if the home does not become free.
     """

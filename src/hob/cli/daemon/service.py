@@ -81,7 +81,7 @@ def install(
 def _write_variables(
     plan: ServicePlan, config: Config, environ: Mapping[str, str], *, with_keys: bool
 ) -> Sequence[Step]:
-    """Write the file of variables if it is missing, and copy the keys into it if wanted."""
+    """Write the environment file if it is missing, and copy the keys into it if requested."""
     file = plan.environment_file
     there = read_text(file)
     if not with_keys:
@@ -221,7 +221,7 @@ def _tell(service_manager: ServiceManager, home: Path) -> int:
 
 
 def _find_problems(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
-    """Yield what is not as it should be, each with a colour."""
+    """Yield the problems of the service, each with a colour."""
     if service_manager.home() != str(home):
         told = _("it is for the home {other}, not for {home}")
         yield told.format(other=service_manager.home() or "?", home=home), "yellow"

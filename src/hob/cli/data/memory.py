@@ -34,9 +34,9 @@ ITEM_LABELS: Mapping[str, str] = {
     "at": translatable("time"),
 }
 _PATH = re.compile(r"(?:/|~/|\.{1,2}/)\S+")
-"""Looks like a path, even if nothing exists there."""
+"""Matches what looks like a path, even if it does not exist."""
 _FILE = re.compile(r"(?!\w+://)\S*/\S*\.\w{1,8}")
-"""Can only be a path, even if nothing exists there."""
+"""Matches what can only be a path, even if it does not exist."""
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Query = Annotated[str, Parameter(help="What to look for, in your words.")]

@@ -91,7 +91,7 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
 
 
 def _parse_day(day: str, end: str = "") -> float:
-    """Parse a day or time; with `end` a day without a time means its end."""
+    """Parse a day or time; with `end`, a day without a time means its end."""
     try:
         whole = len(day) == len("2026-11-22")
         return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0

@@ -30,7 +30,7 @@ def followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, 
 
 
 def show_problem(seen: Mapping[str, Any]) -> None:
-    """Print on standard error what a search had to do without."""
+    """Print on standard error which means of search were unavailable."""
     if problem := seen.get("problem"):
         told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
         print(paint(told, "red"), file=sys.stderr)

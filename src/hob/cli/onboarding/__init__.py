@@ -1,1 +1,1 @@
-"""The steps of setting Hob up, and their outcomes."""
+"""The steps of the setup, and their outcomes."""

@@ -50,7 +50,7 @@ _CLIS = frozenset(each.id for each in PROVIDERS if each.wire in CLI_WIRES)
 
 @dataclass(frozen=True, slots=True)
 class DetectedModel:
-    """A model that can be asked. `models` lists those of a server without a usual one, best first.
+    """A model that can be used. `models` lists those of a server without a usual one, best first.
 
     `variable` names the environment variable that holds its key. `refused`: the server refuses the key.
     """
@@ -75,12 +75,12 @@ class DetectedModel:
 
 
 def detect_models(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
-    """Find all models, in Hob's order of preference. Only servers on this machine and configured ones are asked."""
+    """Find all models, in Hob's order of preference. Only local and configured servers are contacted."""
     return asyncio.run(_find_all(config, places))
 
 
 def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
-    """List a provider's chat models, best first. Raises ModelError if it cannot be asked."""
+    """List a provider's chat models, best first. Raises ModelError if it cannot be reached."""
 
     async def ask() -> tuple[str, ...]:
         async with open_model_setup(config, SystemClock(), draft) as setup:
@@ -136,7 +136,7 @@ async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str
 
 
 def _is_listed(connected: ConnectedProvider, model: str) -> bool:
-    """Whether to ask the provider for its list: if no model is named, and always for the owner's own server."""
+    """Return whether to request the provider's list: if no model is named, and always for the owner's own server."""
     return connected.provider.wire not in CLI_WIRES and (not model or connected.provider.id == SERVER)
 
 

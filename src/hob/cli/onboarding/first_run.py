@@ -11,7 +11,7 @@ def lead_in() -> int:
         return 0
     from hob.app.settings.sections import read_config
     from hob.cli.onboarding.preferences import spoken_language
-    from hob.cli.setup.onboard import onboard  # it loads much that a chat never needs
+    from hob.cli.setup.onboard import onboard  # loads much that a chat never needs
     from hob.core.translation.language import translated
 
     language = spoken_language(read_config())
@@ -22,8 +22,8 @@ def lead_in() -> int:
 
 
 def _has_model() -> bool:
-    """Whether a model is configured, or the settings are invalid: the chat reports that."""
-    from hob.app.settings.sections import choose_models, read_config  # attaching to a running Hob needs no settings
+    """Return whether a model is configured. Also true for invalid settings, which the chat reports."""
+    from hob.app.settings.sections import choose_models, read_config  # a running Hob needs no settings from here
 
     try:
         return choose_models(read_config()).line() != "none"

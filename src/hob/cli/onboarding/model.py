@@ -22,7 +22,7 @@ from hob.providers.catalog.catalog import PROVIDERS, SERVER
 from hob.providers.routing.choice import NO_MODEL_ADVICE
 from hob.providers.settings import ModelSettings
 
-# Choosing a model and the place of its key, in dialogue.
+# Choosing a model and the place of its key interactively.
 
 KEY_PAGES = {
     "anthropic": "https://console.anthropic.com/settings/keys",
@@ -165,7 +165,7 @@ _PUT_RIGHT = "fix this, or choose another model with --model"
 def settle_model(
     home: Path, options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
 ) -> SetupOutcome:
-    """Without dialogue: test the requested model, else the configured one, else the first found that answers."""
+    """Without dialogue: test the requested model, else the configured one, else those found until one answers."""
     if options.names_model:
         return _save_first_passing([candidate_of_options(options, found, read_key)], home, options)
     if _is_configured():

@@ -57,7 +57,7 @@ def candidate_of_options(
 
 
 def _known(name: str) -> str:
-    """Return the id of a known or configured provider; empty for others."""
+    """Return the id of a known or configured provider; empty for any other name."""
     known = find_provider(name)
     if known is not None:
         return known.id

@@ -26,7 +26,7 @@ class ModelTrial:
 
 
 def probe_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
-    """Ask for a word and a tool call. The daemon asks if it runs, as it knows the limits of spending.
+    """Ask for a word and a tool call. A running daemon does this, since it knows the spending limits.
 
     A typed key is kept in a private file meanwhile. Raises HobError.
     """

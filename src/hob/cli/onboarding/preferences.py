@@ -1,4 +1,4 @@
-"""Steps that set one value each: language, network for commands, budget. And the service."""
+"""Steps that set one value each (language, network for commands, budget), and the service."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ def spoken_language(config: Config) -> str:
 
 
 def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """Set the language of Hob's own sentences; models answer in the language of the message."""
+    """Set the language of Hob's own messages; models answer in the language of the message."""
     config = read_config()
     now = config[AgentSettings].language
     wanted = options.language
@@ -127,7 +127,7 @@ def _has_manager() -> bool:
 
 
 def _key_is_outside() -> bool:
-    """Whether the usual model's key exists only in this terminal's environment."""
+    """Return whether the usual model's key exists only in this terminal's environment."""
     choice = choose_models(read_config())
     try:
         ref = choice.default()

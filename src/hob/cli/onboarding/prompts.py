@@ -1,4 +1,4 @@
-"""Questions at a terminal: with arrow keys or numbers, or numbers alone on simple terminals."""
+"""Questions at a terminal: with arrow keys or numbers; on simple terminals, with numbers alone."""
 
 import shutil
 import sys
@@ -60,7 +60,7 @@ class TerminalPrompts:
 
 
 def _choose_by_arrows(question: str, options: Sequence[tuple[str, str]], default: str) -> str:
-    # loads in a tenth of a second, needed only for questions
+    # takes a tenth of a second to load, needed only for questions
     from prompt_toolkit.application import create_app_session
     from prompt_toolkit.output.color_depth import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
@@ -74,5 +74,5 @@ def _choose_by_arrows(question: str, options: Sequence[tuple[str, str]], default
 
 
 def is_there() -> bool:
-    """Whether a person can be asked."""
+    """Return whether a person can be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()

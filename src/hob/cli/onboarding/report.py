@@ -13,9 +13,9 @@ class StepStatus(StrEnum):
 
     DONE = "done"
     KEPT = "kept"
-    """Nothing had to change."""
+    """Nothing had to be changed."""
     SKIPPED = "skipped"
-    """Not requested."""
+    """The step was not requested."""
     FAILED = "failed"
 
 
@@ -55,12 +55,12 @@ class SetupOptions:
 
     @property
     def names_model(self) -> bool:
-        """Whether any option names a model."""
+        """Return whether any option names a model."""
         return bool(self.model or self.base_url or self.provider or self.key)
 
 
 class SetupPrompts(Protocol):
-    """The person who answers questions. Each method raises EOFError or KeyboardInterrupt if the person leaves."""
+    """Asks the person at the terminal. Each method raises EOFError or KeyboardInterrupt if the person leaves."""
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
         """Return the value of the chosen option; `options` maps values to labels."""

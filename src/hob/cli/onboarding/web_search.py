@@ -50,7 +50,7 @@ def _told(name: str) -> str:
 
 
 def _next(name: str) -> str:
-    """Return what is still missing."""
+    """Return what the provider still needs."""
     settings, engine = read_config()[WebSettings], engine_of(name)
     needs = engine.needs if engine else ""
     if needs == "search_key" and settings.search_key is None:

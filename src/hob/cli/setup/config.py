@@ -84,7 +84,7 @@ def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
 def set_setting(
     key: str, text: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str], running: bool = True
 ) -> int:
-    """Set a key in the file; warn if something outranks the file, and say when a running Hob applies it."""
+    """Set a key in the file; warn if another source overrides it, and say when a running Hob applies it."""
     path = home / "config.toml"
     try:
         set_value(path, key, text, sections=sections, environ=environ)
@@ -120,7 +120,7 @@ def unset_setting(
     environ: Mapping[str, str],
     stored: Mapping[str, str] | None = None,
 ) -> int:
-    """Remove a key from the file and print the value then in force; a missing key is no error."""
+    """Remove a key from the file and print the value then in effect; a missing key is not an error."""
     path = home / "config.toml"
     try:
         if unset_value(path, key, sections=sections, environ=environ):
@@ -331,7 +331,7 @@ def path() -> None:
 
 
 def _say_outranked(key: str) -> None:
-    """Warn if a value set at run time outranks the file."""
+    """Warn if a value set at run time overrides the file."""
     here = _here()
     setting = find_setting(here["sections"], parse_key(key))
     if setting is None or not setting.rules.stored or not (here["home"] / "hob.db").exists():

@@ -176,7 +176,7 @@ def _show_some(items: Sequence[Item]) -> None:
 
 
 def _show_left(items: Sequence[Item]) -> None:
-    """Print what is not imported, by reason; distrusted settings of a foreign folder first."""
+    """Print the skipped items by reason, beginning with distrusted settings of a foreign folder."""
     sources: dict[str, list[str]] = {}
     for item in sorted(items, key=lambda item: not item.why.endswith(ELSEWHERE)):
         sources.setdefault(item.why, []).append(line(item.source, 120))

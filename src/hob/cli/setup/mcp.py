@@ -64,7 +64,7 @@ def _looking() -> Any:
 
 
 def with_library(load: Lazy[Any]) -> Any:
-    """Load what needs the MCP library. Raises NotConfigured if it is not installed."""
+    """Load modules that need the MCP library. Raises NotConfigured if it is not installed."""
     try:
         return load()
     except ImportError as error:
@@ -359,7 +359,7 @@ def _role_word(role: str) -> str:
 
 
 def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yield what models read of each argument; `before`: of an accepted tool, only what changed."""
+    """Yield what models read about each argument; `before`: of an accepted tool, only the changes."""
     kinds = () if before is not None else ("type",)
     now, old = _argument_schemas(schema, kinds), _argument_schemas(before or {}, kinds)
     for name in dict.fromkeys((*old, *now)):
@@ -390,7 +390,7 @@ def _one_line(text: str) -> str:
 
 
 def _effect_words(effects: Sequence[str]) -> Iterator[str]:
-    """Yield effects in words; `writes` is implied by what cannot be undone."""
+    """Yield effects in words; `writes` is implied by effects that cannot be undone."""
     if set(effects) >= ALL_EFFECTS:
         yield _("anything; Hob cannot tell, so it asks you")
         return

@@ -21,7 +21,7 @@ from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.settings import SandboxSettings
 
 Show = Callable[[str, Callable[[str], None]], Awaitable[None]]
-"""Shows the login address; the final address may be given by hand."""
+"""Shows the login address. The final address may be pasted."""
 
 
 def server_environment(config: Config) -> ServerEnvironment:
@@ -33,7 +33,7 @@ def server_environment(config: Config) -> ServerEnvironment:
 async def connected(
     config: Config, name: str, server: McpServer, show: Show | None = None
 ) -> AsyncIterator[Connection]:
-    """A connection for the duration of the block. `show` receives the login address and a way to answer."""
+    """Connect to a server for the duration of the block. `show` receives the login address and a way to answer."""
     async with AsyncExitStack() as stack:
         noting = logging.getLogger(Connection.__module__)
         stack.callback(noting.setLevel, noting.level)

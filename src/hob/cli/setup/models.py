@@ -33,7 +33,7 @@ MILLION = 1_000_000
 LABELS = ("tools", "images", "thinking")
 """Capabilities of models, in words."""
 ROLE_WORDS: Mapping[str, str] = {"usual": translatable("default"), "stands in": translatable("fallback")}
-"""Roles of models whose code is not what people read."""
+"""Names of roles whose code needs a title for people."""
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
 app = App(name="models", help="List, choose and test models.")
@@ -306,7 +306,7 @@ def _test(config: Config, names: Sequence[str], *, as_json: bool) -> Sequence[Ma
 
 
 def _try(home: Path, name: str) -> Mapping[str, Any]:
-    """Test a model through the daemon if it runs, as it knows the limits of spending."""
+    """Test a model; a running daemon does this, since it knows the spending limits."""
     return reach("POST", "/models/test", {"model": name}, timeout=None)
 
 

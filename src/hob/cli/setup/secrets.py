@@ -155,7 +155,7 @@ def reload() -> int:
 
 def _known(key: str) -> None:
     """Validate a key that may hold a secret. Raises UnknownKey, InvalidRequest."""
-    from hob.config.fields import holds_secret  # with all sections, which only these commands need
+    from hob.config.fields import holds_secret  # loads all sections, which only these commands need
     from hob.config.layers import find_key
 
     _, setting = find_key(read_config().sections, key)

@@ -42,7 +42,7 @@ _SECTION = re.compile(r"^## \[?([^\]\s]+)\]?", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An installation: its kind in words, the commands that upgrade it, and those that go back."""
+    """An installation: its kind in words, the commands that upgrade it, and the commands that go back."""
 
     kind: str
     upgrade: tuple[str, ...]

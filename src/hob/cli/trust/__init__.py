@@ -1,1 +1,1 @@
-"""Commands about trust: approvals, people, pairing, policy, security, audit, accepted files."""
+"""Trust commands: approvals, people, pairing, policy, security, audit, accepted files."""

@@ -42,7 +42,7 @@ class InputDraft:
         self._pasted: dict[str, None] = {}
 
     def paste(self, text: str) -> str:
-        """Return a pasted text as it is shown while editing; texts of several words are remembered as pasted."""
+        """Return a pasted text as it is shown while editing. Texts of several words are remembered as pasted."""
         if len(text.split()) > 1 or len(text) > LONG_CHARACTERS:
             self._pasted[text] = None
         return self.shorten(text)
@@ -142,7 +142,7 @@ def dropped_files(text: str) -> tuple[Path, ...]:
 
 
 def path_of(word: str) -> Path:
-    """Return the path that a person typed; expands `~` and `file://`."""
+    """Return the path for a typed word; expands `~` and `file://`."""
     if word.startswith("file://"):
         word = unquote(urlsplit(word).path)
     try:

@@ -13,7 +13,7 @@ from hob.cli.chat.input.input_draft import InputDraft, dropped_files
 
 
 class PromptActions(Protocol):
-    """What key bindings may ask the chat to do."""
+    """Actions of the chat that key bindings trigger."""
 
     @property
     def asking(self) -> bool:
@@ -94,7 +94,7 @@ def _accept_completion(buffer: Buffer) -> bool:
 
 
 def _line_continues(buffer: Buffer) -> bool:
-    """Whether the line ends with a backslash and so continues."""
+    """Return whether the line ends with a backslash and so continues."""
     document = buffer.document
     before = document.text_before_cursor
     return document.is_cursor_at_the_end and (len(before) - len(before.rstrip("\\"))) % 2 == 1

@@ -9,7 +9,7 @@ from hob.cli.chat.rendering.fragments import Line, plain
 from hob.cli.output import printable
 
 _PREVIEW = 20_000
-"""Characters of an open block that are rendered for its preview; of a longer block the end is shown raw."""
+"""Characters of an open block that are rendered for its preview; of longer blocks, the end is shown unrendered."""
 _TAIL = 60
 """Lines of open code that are rendered; few screens show more."""
 _SHARE = 8.0
@@ -24,7 +24,7 @@ class StreamedAnswer:
         self._seen: tuple[str, int, list[Line]] = ("", 0, [])
         self._fresh_until = 0.0
         self.given = False
-        """Whether any block was returned already."""
+        """Whether any block was already returned."""
 
     @cached_property
     def _blocks(self) -> Any:
@@ -80,6 +80,6 @@ class StreamedAnswer:
 
 
 def load() -> None:
-    """Import the renderer ahead of its first use."""
+    """Import the renderer before its first use."""
     import hob.cli.chat.rendering.blocks
     import hob.cli.chat.rendering.renderer  # noqa: F401

@@ -30,7 +30,7 @@ class Blocks:
 
     @property
     def open(self) -> str:
-        """The text that may still change its form."""
+        """The text whose form may still change."""
         return self._open
 
     def feed(self, piece: str) -> None:

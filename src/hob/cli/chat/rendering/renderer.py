@@ -88,12 +88,12 @@ class _Block(Markdown):
     }
 
     def __init__(self, text: str, parser: MarkdownIt, definitions: dict[str, Any]) -> None:
-        # link addresses are shown, not hidden in escape sequences: a link's text may lie about its target
+        # link addresses are shown, not hidden in escape sequences: a link's text may misrepresent its target
         super().__init__("", code_theme=_CODE_THEME, hyperlinks=False)
         self.parsed = parser.parse(text, definitions)
         for token in self.parsed:
             for child in token.children or ():
-                if child.type == "softbreak":  # models mean the line breaks they write: verses, addresses
+                if child.type == "softbreak":  # models mean the line breaks they write, e.g. in verses and addresses
                     child.type = "hardbreak"
 
 
