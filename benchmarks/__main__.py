@@ -80,7 +80,7 @@ def main() -> int:
                 print(f"measuring {name} ...", file=sys.stderr, flush=True)
             try:
                 rows.extend(SUBJECTS[name](bench))
-            except Exception:  # noqa: BLE001  # what the others took minutes to measure is still worth reading
+            except Exception:  # noqa: BLE001  # the others' figures took minutes and are worth reading
                 traceback.print_exc()
                 broken.append(name)
     if options.json:

@@ -78,7 +78,7 @@ async def _fetched(times: int) -> tuple[float, int]:
 
 def _used(documents: DocumentReader) -> float:
     """Return the CPU seconds of this process and of the document reader's."""
-    process = documents._process  # noqa: SLF001 - what it costs is to be measured
+    process = documents._process  # noqa: SLF001 - its cost is measured
     assert process is not None
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -63,7 +63,7 @@ class FollowerJob:
                     await self._store.followers.advance(follower.name, found.upto, effects.write)
             except StoreError:
                 raise  # retried by the supervisor
-            except Exception as error:  # noqa: BLE001 - the job wall: a bad event does not block those after it
+            except Exception as error:  # noqa: BLE001 - isolates jobs: a bad event does not block later ones
                 await self._handle_failure(found, error)
                 return True
             if effects is not None:

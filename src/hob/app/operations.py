@@ -54,7 +54,7 @@ from hob.providers.routing.failover_model import RouteHealthView
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
-_ALL_INTERFACES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
+_ALL_INTERFACES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 _MACHINE_CHANNELS = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
 """Channels without a chat."""
 

@@ -104,7 +104,7 @@ def print_table(
 
 
 def width_of_screen(otherwise: int = 120) -> int:
-    """Return the terminal's width, or `otherwise` if standard output is no terminal."""
+    """Return the terminal's width, or `otherwise` if standard output is not a terminal."""
     return (os.get_terminal_size(sys.stdout.fileno()).columns or otherwise) if sys.stdout.isatty() else otherwise
 
 

@@ -303,7 +303,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
-            stream.reconfigure(errors="replace")  # a character that this terminal cannot show is no failure
+            stream.reconfigure(errors="replace")  # a character that this terminal cannot show is not a failure
     try:
         status = _perform([_as_text(word) for word in arguments])
         sys.stdout.flush()

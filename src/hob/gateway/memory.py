@@ -343,7 +343,7 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to forget."""
+    """Selects memories to forget."""
 
     id: str = field("the beginning of an item's id", "")
     layer: str = field("a layer", "")

@@ -34,7 +34,7 @@ class GatewaySettings:
     body_bytes: int = setting(1_000_000, "Maximum request body, in bytes.", at_least=1_000)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that would let in nobody, or everybody."""
+        """Raises ValueError for values that would admit no one, or everyone."""
         if self.auth_token is not None and not self.auth_token.reference:
             length = len(self.auth_token.reveal())
             self.auth_token.forget()  # so that its next read reports it to the masking of secrets

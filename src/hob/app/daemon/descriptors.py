@@ -19,7 +19,7 @@ def raise_limit() -> int:
         return ENOUGH if soft == resource.RLIM_INFINITY else soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    except (OSError, ValueError) as error:  # macOS has a further limit of its own
+    except (OSError, ValueError) as error:  # macOS has another limit
         log.info("the limit of open files stays at %d: %s", soft, error)
         return soft
     return wanted

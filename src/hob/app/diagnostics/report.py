@@ -68,7 +68,7 @@ def run_checks(
             findings += [Finding(check.id, found, check.id in accepted) for found in check.run(diagnostics)]
         except CheckSkipped as reason:
             skipped.append((check.id, reason.args[0]))
-        except Exception as error:  # noqa: BLE001 - the wall: a doctor survives what nobody thought of
+        except Exception as error:  # noqa: BLE001 - an unexpected error in one check must not end the others
             told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)
             findings.append(
                 Finding(check.id, warn(told, "please report this, with what is special about this machine"))

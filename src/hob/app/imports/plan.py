@@ -14,7 +14,7 @@ class ItemKind(StrEnum):
 
     FILE = "file"
     SETTING = "setting"
-    SECRET = "secret"  # noqa: S105 - a word
+    SECRET = "secret"  # noqa: S105 - not a secret
     CONVERSATION = "conversation"
     OTHER = "other"
 

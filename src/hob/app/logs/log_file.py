@@ -86,7 +86,7 @@ class LogFile(logging.Handler):
             if self._size and self._size + len(line) > self._settings.file_bytes:
                 self._rotate()
             self._size += os.write(self._handle, line)
-        except Exception:  # noqa: BLE001 - the log's wall: what cannot be logged breaks nothing
+        except Exception:  # noqa: BLE001 - a failure to log must not break anything
             self.handleError(record)
 
     def close(self) -> None:

@@ -29,9 +29,9 @@ class BackupSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """For how many days records are kept; 0: for ever. Changes apply while Hob runs (`hob secrets reload`).
+    """How many days records are kept; 0: for ever. Changes apply while Hob runs (`hob secrets reload`).
 
-    What was said in conversations, what it cost and what was decided is always kept; `hob erase` forgets that.
+    Conversations, their costs and all decisions are always kept; `hob erase` erases them.
     """
 
     details_days: int = setting(

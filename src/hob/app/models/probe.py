@@ -171,7 +171,7 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
     spoken: list[bytes] = []
 
     async def embed() -> str:
-        assert media.embedder is not None  # noqa: S101 - there is no reason why not
+        assert media.embedder is not None  # noqa: S101 - present whenever there is no problem
         made = await media.embedder.embed(["hello", "good morning"])
         return f"{len(made.vectors[0])} dimensions"
 

@@ -185,7 +185,7 @@ def checks_of_plugins(home: Path) -> Iterator[Check]:
             yield from (replace(each, id=f"{name}.{each.id}") for each in checks)
         except NotConfigured as error:
             yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_report_problem, str(error)))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: third-party code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - third-party code may raise anything
             yield Check(
                 f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_report_problem, _error_text(error))
             )

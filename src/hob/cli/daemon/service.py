@@ -266,7 +266,7 @@ def logs(*, limit: int = 50, follow: bool = False) -> int:
     if program is None:
         raise ServiceFailed(translatable("{program} is not installed here", program=argv[0]))
     sys.stdout.flush()
-    os.execve(program, list(argv), dict(environ))  # noqa: S606 - it is the program that shows them, with no shell
+    os.execve(program, list(argv), dict(environ))  # noqa: S606 - runs the program that shows the log, without a shell
 
 
 def _need_installed(service_manager: ServiceManager) -> None:

@@ -21,7 +21,7 @@ STOP_SECONDS = 120.0
 _DAEMON = "hob serve,"
 
 
-def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
+def stop(*, all: bool = False) -> None:  # noqa: A002 - the option's name
     """Stop the daemon after its running turns; waiting messages are kept for the next start.
 
     Parameters

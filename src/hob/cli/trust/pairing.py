@@ -44,7 +44,7 @@ def approve(
     person: Annotated[str, Parameter(help="The person: a known one, or a new short name.")] = "",
     name: Annotated[str, Parameter(help="Their name, if it differs from the one they gave.")] = "",
 ) -> None:
-    """Let somebody in. Ask them for the code yourself; anyone can claim a name."""
+    """Let a person in. Ask them for the code yourself; anyone can claim a name."""
 
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
@@ -55,7 +55,7 @@ def approve(
 
 @app.command
 def deny(code: Code) -> None:
-    """Refuse somebody; they get no further code. `hob people link` can still let them in."""
+    """Refuse a person; they get no further code. `hob people link` can still let them in."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
     print(_("{address} gets no further code").format(address=printable(denied["address"])))

@@ -47,7 +47,7 @@ class Visitor:
         return f"{self.session}{token}" if self.session and token.startswith(HALF) else token
 
     def show(self, token: str) -> ApiCaller:
-        """Identify the caller by a token that came another way, e.g. in a WebSocket's first message.
+        """Identify the caller by a token from elsewhere, e.g. from a WebSocket's first message.
 
         Raises HttpRefusal, which is counted: after too many, newcomers from this address are refused for a while.
         """

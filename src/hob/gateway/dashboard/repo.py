@@ -80,7 +80,7 @@ class RepoCheckout(RepoQuery):
 
 @dataclass(frozen=True, slots=True)
 class RepoCommit(RepoQuery):
-    """What to commit."""
+    """The commit to make."""
 
     message: str = field("what was changed, and why", "")
     paths: list[str] = field("these alone; without them all that was changed", ())

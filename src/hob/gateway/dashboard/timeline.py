@@ -28,7 +28,7 @@ SPAN_TYPES: Mapping[EventKind, str] = {
 
 
 class EventFileAnswer(TypedDict):
-    """A file that came with a message."""
+    """A file attached to a message."""
 
     id: str
     name: str

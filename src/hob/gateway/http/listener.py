@@ -329,7 +329,7 @@ async def serve(
         lifespan="off",
         server_header=False,
         date_header=False,
-        ws=_frames,  # type: ignore[arg-type]  # a function that makes one is as good as the class
+        ws=_frames,  # type: ignore[arg-type]  # a factory function works like the class
         ws_max_size=message_bytes,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,

@@ -104,7 +104,7 @@ def _default_agent(config: Object) -> tuple[str, Object]:
 
 
 def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[SkippedItem]]:
-    """Return the default agent's workspace, inside this folder unless it is the owner's own, and what is skipped."""
+    """Return the default agent's workspace, inside this folder unless it is the owner's own, and the skipped items."""
     root = source.root
     if _is_workspace(root):
         return root, []

@@ -155,7 +155,7 @@ def read_file(path: Path, maximum: int = LARGEST_FILE) -> bytes:
     """Read a file, or its beginning. Raises OSError if it is unreadable, too large or not a regular file."""
     # never blocks: opening a named pipe or a device would hang the chat
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - already open
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
