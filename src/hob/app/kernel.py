@@ -104,7 +104,7 @@ class Kernel:
 
     @property
     def language(self) -> str:
-        """The language in which Hob speaks of itself."""
+        """The language of Hob's own messages."""
         return self.config[AgentSettings].language
 
     async def learn_all(self) -> None:

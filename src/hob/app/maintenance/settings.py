@@ -36,8 +36,7 @@ class RetentionSettings:
 
     details_days: int = setting(
         0,
-        "Days for which details of finished turns are kept: what models and tools were given and what they "
-        "gave; 0: for ever.",
+        "Days to keep details of finished turns: the input and output of models and tools; 0: for ever.",
         at_least=0,
     )
     once_days: int = setting(

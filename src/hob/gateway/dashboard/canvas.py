@@ -25,7 +25,7 @@ _POLICY = (
 
 
 def canvas_frames() -> Mapping[str, PackageFiles]:
-    """The frames by path: one runs a page's scripts, the other only Hob's own."""
+    """Return the frames by path: one runs a page's scripts, the other only Hob's own."""
     (own,) = _SCRIPT.findall((files("hob.gateway") / _FOLDER / "index.html").read_text("utf-8"))
     sealed = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
     scripts = {"/views/canvas/": "'unsafe-inline' 'unsafe-eval'", "/views/canvas-still/": f"'sha256-{sealed}'"}

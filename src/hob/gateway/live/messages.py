@@ -107,7 +107,7 @@ class StoppedMessage(TypedDict):
 
 
 class PongMessage(TypedDict):
-    """A sign of life."""
+    """The answer to `ping`."""
 
 
 class CanvasShownMessage(TypedDict):

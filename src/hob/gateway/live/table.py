@@ -22,7 +22,7 @@ from hob.gateway.live import messages
 from hob.gateway.live.feed import EventFeed
 from hob.gateway.live.kinds import ClientRequest, MessageKind
 
-# Authentication and signs of life.
+# Authentication and keep-alive.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ async def hello(request: ClientRequest[Hello]) -> None:
 
 
 async def ping(request: ClientRequest[Nothing]) -> None:
-    """A sign of life, for clients that cannot send WebSocket pings. Hob sends its own."""
+    """Keep the connection alive, for clients that cannot send WebSocket pings. Hob sends its own."""
     await request.say(messages.PONG, messages.PongMessage())
 
 

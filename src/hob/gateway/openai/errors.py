@@ -40,12 +40,12 @@ class OpenAIProblem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
-        """The error in OpenAI's format."""
+        """Return the error in OpenAI's format."""
         kind = _KINDS.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
 
     def response(self) -> Response:
-        """The error as a response."""
+        """Return the error as a response."""
         return json_response(self.body(), self.status, self.headers)
 
 

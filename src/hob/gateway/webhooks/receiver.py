@@ -78,13 +78,13 @@ class Delivery:
 
     @property
     def claimed(self) -> tuple[str, ...]:
-        """The ids under which Hob itself may have sent it, from header and body."""
+        """The ids under which Hob itself may have sent the delivery, from header and body."""
         inside = self.value.get("id") if isinstance(self.value, Mapping) else None
         return tuple(each for each in (self.headers.get("webhook-id"), inside) if each and isinstance(each, str))
 
     @property
     def hops(self) -> int:
-        """The hops that it claims."""
+        """The number of hops that the delivery claims."""
         inside = self.value.get("hops") if isinstance(self.value, Mapping) else 0
         header = self.headers.get(HOPS, "")
         said = int(header) if header.isascii() and header.isdecimal() and len(header) < 4 else 0
@@ -139,7 +139,7 @@ class WebhookReceiver:
 
 @cache
 def _unknown_webhook() -> WebhookSettings:
-    """A webhook with a random secret, standing for unknown names."""
+    """Return a webhook with a random secret, used in place of unknown ones."""
     return WebhookSettings(Secret.of(os.urandom(32).hex()))
 
 
