@@ -126,7 +126,7 @@ class Plugins:
     problems: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, name: str, problem: str) -> None:
-        """Leave a plug-in out, with the reason."""
+        """Exclude a plug-in, with the reason."""
         self.features.pop(name, None)
         self.problems[name] = problem
         log.error("the plug-in %s is not opened: %s", name, problem)

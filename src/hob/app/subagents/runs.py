@@ -79,7 +79,7 @@ class SubagentRuns:
         """Whether the end of any turn may create work."""
 
     def wake(self) -> None:
-        """Look for work soon."""
+        """Make the job look for work soon."""
         self._wakeup.set()
 
     def view(self) -> Mapping[str, Any]:
@@ -124,7 +124,7 @@ class SubagentRuns:
         return self._next_pause([row for row in rows if row.id not in taken])
 
     async def _start_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
-        """Start runs that have room, end those that are late or unwanted. Return whether any run ended."""
+        """Start queued runs within the limits, and end those that are late or unwanted. Return whether any run ended."""
         failed = await self._start_queued(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
         for row in unwanted:
@@ -132,7 +132,7 @@ class SubagentRuns:
         return await self._end_late(running, work.runs) or failed or bool(unwanted)
 
     async def _start_queued(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> bool:
-        """Start runs that have room. Return whether any of them was refused."""
+        """Start queued runs within the limits. Return whether any of them was refused."""
         failed = False
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
@@ -211,7 +211,7 @@ class SubagentRuns:
         return taken
 
     async def _report(self, running: RunningServices, row: SubagentRow) -> bool:
-        """Report a result to the parent session once its turn has ended (see `SKIP`). Return False if it has not."""
+        """Report a result to the parent session after its turn has ended (see `SKIP`). Return False if it is too early."""
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
             return False
         waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
@@ -315,7 +315,7 @@ class SubagentRuns:
         return max(0.2, min(min(times), _LONGEST_PAUSE)) if times else None
 
     def _notify_watchers(self, row: SubagentRow, sentence: Sentence) -> None:
-        """Show watchers of the parent's turn what happened to a run."""
+        """Notify watchers of the parent's turn of what happened to a run."""
         if row.kind == SPAWN and row.parent_trace is not None:
             label = short_title(row.label or row.name or row.id)
             text = say(sentence, self._language, label=label, state=row.status)

@@ -56,7 +56,7 @@ _SENT = (
 
 
 class SubagentToolset:
-    """Implements the tools with the runs."""
+    """Implements the tools by starting and querying runs."""
 
     def __init__(self, runs: SubagentRuns, models: ModelNames) -> None:
         self._runs = runs

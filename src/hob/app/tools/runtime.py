@@ -140,7 +140,7 @@ class LazyBackend:
 
     @property
     def sandbox_environment(self) -> SandboxEnvironment:
-        """Return what commands see of the machine. Raises NotConfigured."""
+        """Return the environment that commands run in. Raises NotConfigured."""
         return self._environment()
 
     async def find(self) -> FoundBackend:
