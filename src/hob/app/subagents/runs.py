@@ -124,7 +124,7 @@ class SubagentRuns:
         return self._next_pause([row for row in rows if row.id not in taken])
 
     async def _start_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
-        """Start queued runs within the limits, and end those that are late or unwanted. Return whether any run ended."""
+        """Start queued runs within the limits, and end late or unwanted ones. Return whether any run ended."""
         failed = await self._start_queued(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
         for row in unwanted:
@@ -211,7 +211,7 @@ class SubagentRuns:
         return taken
 
     async def _report(self, running: RunningServices, row: SubagentRow) -> bool:
-        """Report a result to the parent session after its turn has ended (see `SKIP`). Return False if it is too early."""
+        """Report a result to the parent session after its turn (see `SKIP`). Return False if it is too early."""
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
             return False
         waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
