@@ -6,7 +6,7 @@ export interface AddItemRequest {
   text?: string | null;
 }
 
-/** An address, and the person it belongs to. */
+/** An address and its person. */
 export interface AddressLink {
   address?: string | null;
   person?: string | null;
@@ -137,7 +137,7 @@ export interface ChangeAnswer {
   before: string;
 }
 
-/** Changes of a session; what is not given stays. */
+/** Changes of a session; omitted fields stay as they are. */
 export interface ChangeSessionRequest {
   session?: string | null;
   title?: string | null;
@@ -195,7 +195,7 @@ export interface CommitAnswer {
   subject: string;
 }
 
-/** The outcome of connecting a model. */
+/** The result of connecting a model. */
 export interface ConnectedAnswer {
   model: string;
   ok: boolean;
@@ -204,7 +204,7 @@ export interface ConnectedAnswer {
   kept: boolean;
 }
 
-/** A secret that commands use at one host without knowing it. */
+/** A secret that commands can use at one host but never see. */
 export interface CredentialAnswer {
   name: string;
   host: string;
@@ -358,7 +358,7 @@ export interface EventAnswer {
   erased: number | null;
 }
 
-/** A file that came with a message. */
+/** A file attached to a message. */
 export interface EventFileAnswer {
   id: string;
   name: string;
@@ -435,7 +435,7 @@ export interface FindingAnswer {
   where: string;
 }
 
-/** What to forget. */
+/** Selects memories to forget. */
 export interface ForgetRequest {
   id?: string | null;
   layer?: string | null;
@@ -504,7 +504,7 @@ export interface GoalAnswer {
   evidence: GoalNoteAnswer[];
 }
 
-/** What shows how far a goal has come. */
+/** Evidence of progress towards a goal. */
 export interface GoalNoteAnswer {
   id: string;
   text: string;
@@ -555,7 +555,7 @@ export interface HistoryAnswer {
   before: number | null;
 }
 
-/** Something by its id. */
+/** The id of a changed object. */
 export interface IdAnswer {
   id: string;
 }
@@ -628,7 +628,7 @@ export interface LayerAnswer {
   color: string;
 }
 
-/** Whether anything was held. */
+/** Whether any work was held. */
 export interface LiftedAnswer {
   lifted: boolean;
 }
@@ -676,7 +676,7 @@ export interface LoginAnswer {
   csrf: string;
 }
 
-/** Confirms that the login is void. */
+/** Confirms that the login is no longer valid. */
 export interface LogoutAnswer {
   valid: boolean;
 }
@@ -707,7 +707,7 @@ export interface MemoryFigures {
   overflow: Record<string, unknown>;
 }
 
-/** Something that is remembered. */
+/** A remembered item. */
 export interface MemoryItemAnswer {
   id: string;
   layer: string;
@@ -858,24 +858,24 @@ export interface PageCallAnswer {
   result?: Record<string, unknown>;
 }
 
-/** The requests to be let in. */
+/** The pairing requests. */
 export interface PairingAnswer {
   requests: PairingRequestAnswer[];
 }
 
-/** A code, and the person it was given to. */
+/** A code, and the person to admit with it. */
 export interface PairingApproval {
   code?: string | null;
   person?: string | null;
   name?: string | null;
 }
 
-/** One code. */
+/** A pairing code. */
 export interface PairingCode {
   code?: string | null;
 }
 
-/** A request to be let in. */
+/** A pairing request. */
 export interface PairingRequestAnswer {
   code: string;
   address: string;
@@ -990,7 +990,7 @@ export interface Problem {
   param?: string;
 }
 
-/** What the next request of a session would hold. */
+/** The contents of a session's next request. */
 export interface PromptAnswer {
   session: string;
   model: string;
@@ -1080,7 +1080,7 @@ export interface RepoCheckout {
   create?: boolean | null;
 }
 
-/** What to commit. */
+/** The commit to make. */
 export interface RepoCommit {
   repo?: "work" | "identity" | null;
   message?: string | null;
@@ -1114,7 +1114,7 @@ export interface RepoQuery {
   repo?: "work" | "identity" | null;
 }
 
-/** Something in a folder. */
+/** An entry of a folder. */
 export interface RepoRow {
   path: string;
   name: string;
@@ -1179,7 +1179,7 @@ export interface SandboxAnswer {
   credentials: CredentialAnswer[];
 }
 
-/** A secret by its place, never its value. */
+/** Where a secret is stored, never its value. */
 export interface SecretAnswer {
   key: string;
   about: string;
@@ -1307,7 +1307,7 @@ export interface SettingsChange {
   values: Record<string, unknown>;
 }
 
-/** A decision on a fact. */
+/** A change of a fact. */
 export interface SettleFactRequest {
   id?: string | null;
   action?: string | null;
@@ -1349,7 +1349,7 @@ export interface SilenceOverride {
   force_send?: boolean | null;
 }
 
-/** A check that could not be made. */
+/** A check that could not run. */
 export interface SkippedAnswer {
   id: string;
   reason: string;
@@ -1441,7 +1441,7 @@ export interface StatusAnswer {
   connected?: Record<string, unknown>[];
 }
 
-/** How much was stopped. */
+/** The number of stopped turns and commands. */
 export interface StoppedAnswer {
   ended: number;
 }
@@ -1480,7 +1480,7 @@ export interface ToolAnswer {
   effects: string[];
 }
 
-/** A call by the owner's hand. */
+/** A call made by the owner. */
 export interface ToolTrial {
   arguments?: string | null;
   confirmed?: boolean | null;
@@ -1543,7 +1543,7 @@ export interface TreeAnswer {
   rows: RepoRow[];
 }
 
-/** The outcome of a probe of a model. */
+/** The result of probing a model. */
 export interface TriedAnswer {
   model: string;
   ok: boolean;
