@@ -82,6 +82,14 @@ def test_settings_are_mapped_to_hobs_own(user: User) -> None:
     assert user.hob("config", "check")[0] == 0
 
 
+def test_settings_that_hob_has_under_its_own_name_are_named(user: User) -> None:
+    given = {"browser": {"enabled": True}, "mcp": {"servers": {}}, "memory": {"backend": "builtin"}}
+    folders.write(user.home / ".openclaw/openclaw.json", json.dumps(given))
+    told = reasons(user.takes("openclaw"), "not_taken")
+    for words in ("show` for browser.*", "`hob mcp add` connects a server", "show` for memory.*"):
+        assert words in told
+
+
 def test_keys_are_stored_as_secrets_and_never_shown(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     looked = user.hob("import", "openclaw", "--dry-run")

@@ -26,6 +26,7 @@ def archive(*names: str, first: str = "") -> bytes:
         (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
         (b"RIFF\x00\x00\x00\x00WAVEfmt ", "audio/wav"),
         (b"\x00\x00\x00\x18ftypheic", "image/heic"),
+        (b"\x00\x00\x00\x18ftypmsf1", "image/heif"),
         (b"\x00\x00\x00\x18ftypisom", "video/mp4"),
         (b"\x00\x00\x00\x18ftypiso5" + bytes(40) + b"hdlr" + bytes(8) + b"soun", "audio/mp4"),
         (b"\x1aE\xdf\xa3\x01\x42\x82\x84webm" + bytes(40) + b"\x86\x86A_OPUS", "audio/webm"),
