@@ -21,7 +21,7 @@ class ToolRules:
     allow: list[str] = setting(
         [], "Tools that may be used: names, name*, group:NAME; not set: all.", problem=_group_problem
     )
-    deny: list[str] = setting([], "Tools that may not be used; this wins over allow.", problem=_group_problem)
+    deny: list[str] = setting([], "Tools that may not be used; takes precedence over allow.", problem=_group_problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,37 +30,38 @@ class PolicySettings:
 
     mode: str = setting(
         Mode.GUARDED.value,
-        "What conversations may do unless they chose otherwise: read-only reads, guarded asks before what "
+        "Mode of conversations that chose none: read-only allows reading, guarded asks before anything that "
         "cannot be undone, workspace and full ask less.",
         one_of=tuple(Mode),
     )
     autonomy: str = setting(
         Autonomy.CAUTIOUS.value,
-        "How much is done without asking, within that: supervised asks before each change, cautious and "
+        "How much Hob does without asking, within the mode: supervised asks before each change, cautious and "
         "autonomous ask less.",
         one_of=tuple(Autonomy),
     )
-    profile: str = setting("full", "Which tools may be used at all; full: every one.", one_of=tuple(PROFILES))
+    profile: str = setting("full", "Tools that may be used at all; full: all.", one_of=tuple(PROFILES))
     allow: list[str] = setting(
         [], "Tools that may be used: names, name*, group:NAME; not set: all of the profile.", problem=_group_problem
     )
-    deny: list[str] = setting([], "Tools that may not be used; this wins over allow.", problem=_group_problem)
-    providers: dict[str, ToolRules] = setting({}, "Tools by the model that answers: a provider or provider/model.")
-    groups: dict[str, ToolRules] = setting({}, "Tools in group chats, by channel:chat, channel or *.")
-    senders: dict[str, ToolRules] = setting({}, "Tools by who writes: owner, member or stranger.")
-    sandbox: ToolRules = setting(ToolRules(), "Tools where commands run in a sandbox.")
+    deny: list[str] = setting([], "Tools that may not be used; takes precedence over allow.", problem=_group_problem)
+    providers: dict[str, ToolRules] = setting({}, "Tool rules by the model that answers: a provider or provider/model.")
+    groups: dict[str, ToolRules] = setting({}, "Tool rules for group chats, by channel:chat, channel or *.")
+    senders: dict[str, ToolRules] = setting({}, "Tool rules by sender: owner, member or stranger.")
+    sandbox: ToolRules = setting(ToolRules(), "Tool rules that apply if commands run in a sandbox.")
     subagents: ToolRules = setting(
-        ToolRules(deny=["group:configuration"]), "Tools of agents that another agent has started."
+        ToolRules(deny=["group:configuration"]), "Tool rules for agents started by another agent."
     )
     depth: int = setting(
         2,
-        "How deep sub-agents of sub-agents may call tools; 1 is a sub-agent of your conversation.",
+        "Maximum depth at which sub-agents may call tools; 1 is a sub-agent of your conversation.",
         at_least=0,
         at_most=8,
     )
     owner_tier: int = setting(
         2,
-        "What goes through for you without approval by risk alone: 0 reading, 1 changes too, 2 everything.",
+        "Risk up to which your calls need no approval, unless another rule asks: 0 reading, 1 changes too, 2 "
+        "everything.",
         at_least=0,
         at_most=2,
     )
@@ -79,10 +80,12 @@ class ApprovalSettings:
     """The questions that Hob asks before it does something."""
 
     seconds: float = setting(
-        86_400.0, "Seconds a question waits for your answer; then the answer is no.", at_least=30, stored=True
+        86_400.0, "Seconds a question waits for your answer; after that, the answer is no.", at_least=30, stored=True
     )
     use_seconds: float = setting(
-        3_600.0, "Seconds within which something that you allowed must begin.", at_least=30, stored=True
+        3_600.0, "Seconds after your approval within which the approved action must begin.", at_least=30, stored=True
     )
-    channels: list[str] = setting([], "More channels on which you may answer; they must prove who writes.")
-    shown: int = setting(3_500, "Most characters of a question in a chat; the command line shows all.", at_least=500)
+    channels: list[str] = setting([], "Additional channels on which you may answer; they must authenticate senders.")
+    shown: int = setting(
+        3_500, "Maximum characters of a question in a chat; the command line shows all of it.", at_least=500
+    )

@@ -10,38 +10,41 @@ _DAY = 86_400.0
 class MemorySettings:
     """What Hob remembers, for how long, and how it finds it again."""
 
-    recall: bool = setting(True, "Add memories that fit to each message.", stored=True)
+    recall: bool = setting(True, "Add relevant memories to each message.", stored=True)
     citations: str = setting(
         "auto",
-        "Name the source of each memory that is used: on, off, or auto (not in groups).",
+        "Cite the source of each memory used: on, off, or auto (not in groups).",
         one_of=("on", "off", "auto"),
         stored=True,
     )
     profile: str = setting(
         "hob",
-        "How matches by words and by meaning are joined; leave it at hob. rrf and weighted are the ways of "
-        "Kendra and OpenClaw, for comparing.",
+        "How matches by words and by meaning are combined; leave it at hob. rrf and weighted are the methods "
+        "of Kendra and OpenClaw, for comparison.",
         one_of=("hob", "rrf", "weighted"),
     )
     ask_model: bool = setting(
-        False, "Let a language model help your own searches: other words where little is found, and a better order."
+        False,
+        "Let a language model improve your explicit searches: other wordings if little is found, and a better order.",
     )
-    conversation_days: float = setting(30.0, "Days for which conversations stay in memory; 0: for ever.", at_least=0)
-    tool_days: float = setting(14.0, "Days for which results of tools stay in memory; 0: for ever.", at_least=0)
-    group_days: float = setting(
-        60.0, "Days for which what other agents share stays in memory; 0: for ever.", at_least=0
-    )
+    conversation_days: float = setting(30.0, "Days that conversations stay in memory; 0: for ever.", at_least=0)
+    tool_days: float = setting(14.0, "Days that tool results stay in memory; 0: for ever.", at_least=0)
+    group_days: float = setting(60.0, "Days that items shared by other agents stay in memory; 0: for ever.", at_least=0)
     background_tokens: int = setting(
         20_000,
-        "Most tokens a day for work on memory in the background and model help in searches; 0: none of it.",
+        "Maximum tokens per day for background work on memory and model help in searches; 0: neither is done.",
         at_least=0,
         stored=True,
     )
-    observe: bool = setting(True, "Note in short, with dates, what long conversations said.")
-    observe_after: int = setting(50, "Messages of a conversation that are noted together.", at_least=10)
-    max_observations: int = setting(200, "With more notes than this, the less important ones are merged.", at_least=20)
+    observe: bool = setting(True, "Compress long conversations into dated observations.")
+    observe_after: int = setting(
+        50, "Number of new messages in a conversation after which they are compressed.", at_least=10
+    )
+    max_observations: int = setting(
+        200, "Above this many observations, the less important ones are condensed.", at_least=20
+    )
     max_items: int = setting(
-        50_000, "Most entries of the kinds that expire; the oldest go first.", at_least=100, stored=True
+        50_000, "Maximum items that can expire; beyond it, the oldest are deleted first.", at_least=100, stored=True
     )
 
     def expiry(self, layer: str, at: float) -> float | None:

@@ -22,11 +22,13 @@ EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 class WebhookOutSettings:
     """One receiver of webhooks."""
 
-    url: str = setting("", "The address that is called, as https://example.org/hob; required.")
+    url: str = setting("", "Address that is called, such as https://example.org/hob; required.")
     secret: Secret | None = setting(
-        None, "The secret for signing, as Standard Webhooks do: whsec_ and base64, or any text; required."
+        None, "Signing secret as in Standard Webhooks: whsec_ and base64, or any text; required."
     )
-    other_secrets: list[Secret] = setting([], "More secrets for signing, e.g. the new one until the receiver knows it.")
+    other_secrets: list[Secret] = setting(
+        [], "Additional signing secrets, e.g. the new one until the receiver knows it."
+    )
     events: list[str] = setting(list(EVENTS), "The events it receives.", one_of=EVENTS)
     text: bool = setting(False, "Include message texts; otherwise only who, when and how it ended.")
     allow_private: bool = setting(False, "Allow addresses on this machine or in your network, and plain http.")

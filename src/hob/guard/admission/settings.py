@@ -50,10 +50,12 @@ _GROUP = ("", *(policy.value for policy in GroupPolicy))
 class ChannelAdmission:
     """Differences on one channel; an empty field means the same as everywhere."""
 
-    dm_policy: str = setting("", "As admission.dm_policy; not set: the same.", one_of=_DM)
-    group_policy: str = setting("", "As admission.group_policy; not set: the same.", one_of=_GROUP)
-    mention: bool | None = setting(None, "As admission.mention; not set: the same.")
-    trigger: str | None = setting(None, "As admission.trigger; not set: the same.")
+    dm_policy: str = setting("", "Value of admission.dm_policy on this channel; not set: the general one.", one_of=_DM)
+    group_policy: str = setting(
+        "", "Value of admission.group_policy on this channel; not set: the general one.", one_of=_GROUP
+    )
+    mention: bool | None = setting(None, "Value of admission.mention on this channel; not set: the general one.")
+    trigger: str | None = setting(None, "Value of admission.trigger on this channel; not set: the general one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +63,15 @@ class ActionLimits:
     """How often one sender may make Hob act on the world. Read-only calls are not counted."""
 
     apps: dict[str, int] = setting(
-        {"mail": 3, "calendar": 10}, "Most actions a minute for one sender, by app.", at_least=0
+        {"mail": 3, "calendar": 10}, "Maximum actions per minute for one sender, by app.", at_least=0
     )
-    per_minute: int = setting(30, "Most actions a minute with any other app.", at_least=1)
+    per_minute: int = setting(30, "Maximum actions per minute for one sender with any other app.", at_least=1)
     spike: int = setting(
-        10, "More actions a minute than this, in all apps together, stop all actions for a while.", at_least=1
+        10,
+        "Actions per minute, in all apps together, above which all actions for the sender are blocked for a while.",
+        at_least=1,
     )
-    cooldown_seconds: float = setting(300.0, "For how many seconds they stop.", at_least=0)
+    cooldown_seconds: float = setting(300.0, "Seconds for which they are blocked.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +81,47 @@ class AdmissionSettings:
     dm_policy: DmPolicy = setting(
         DmPolicy.PAIRING,
         "Unknown people who write to Hob directly: pairing gives them a code for you to approve, allowlist "
-        "refuses them, open lets them in as strangers, disabled refuses everybody.",
+        "refuses them, open lets them in as strangers, disabled refuses everybody but you.",
     )
     group_policy: GroupPolicy = setting(
         GroupPolicy.ALLOWLIST,
         "Groups in which Hob answers: those in `groups` (allowlist), all (open), none (disabled).",
     )
-    allow: list[str] = setting([], "Who may write, as channel:id; `channel:*` lets everybody in as a stranger.")
-    deny: list[str] = setting([], "Who may not write; this wins over everything else.")
+    allow: list[str] = setting(
+        [], "Senders who are let in, as channel:id; `channel:*` lets everybody in as a stranger."
+    )
+    deny: list[str] = setting([], "Senders who are refused, as channel:id; takes precedence over everything else.")
     groups: list[str] = setting([], "Groups in which Hob answers, as channel:id.")
     group_strangers: bool = setting(False, "Whether Hob answers unknown people in those groups.")
     mention: bool = setting(True, "Whether Hob answers in groups only when it is mentioned.")
-    names: list[str] = setting([], "Words that mention Hob in groups, besides the platform's own mentions.")
+    names: list[str] = setting(
+        [], "Names that count as mentioning Hob, anywhere in a group message; ignored if `trigger` is set."
+    )
     trigger: str = setting(
-        "", "The word that messages for Hob must begin with; it is removed; not set: none is needed."
+        "",
+        "Word that a message for Hob must begin with unless it mentions Hob; removed before Hob reads it; "
+        "not set: not required.",
     )
     passphrase: Secret | None = setting(
-        None, "A person who sends Hob /pass and this word in a direct chat is let in for a while."
+        None, "Passphrase that lets a sender in for a while; it is sent in a direct chat, after /pass."
     )
-    passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets somebody in.", at_least=0.01)
+    passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets a sender in.", at_least=0.01)
     drop_unauthorized: bool = setting(True, "Do not answer people who are not let in.")
-    messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)
+    messages_per_minute: int = setting(30, "Maximum messages per minute from one sender.", at_least=1)
     strangers_per_minute: int = setting(
-        20, "Messages a minute that all unknown senders of an account may send together.", at_least=1
+        20, "Maximum messages per minute from all unknown senders of an account together.", at_least=1
     )
-    attachments: int = setting(10, "Most files with one message.", at_least=0)
-    attachment_bytes: int = setting(LARGEST_FILE, "Largest such file, in bytes.", at_least=0)
-    attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are accepted, judged by their content.")
+    attachments: int = setting(10, "Maximum number of files per message.", at_least=0)
+    attachment_bytes: int = setting(LARGEST_FILE, "Maximum size of a file, in bytes.", at_least=0)
+    attachment_types: list[str] = setting(_MEDIA, "Accepted file types, detected from the content.")
     unauthenticated: list[str] = setting(
         ["email", "sms", "webhook"],
-        "Channels on which a sender's name proves nothing: everybody who writes there counts as a stranger.",
+        "Channels whose senders can be forged: everybody who writes there counts as a stranger.",
     )
-    person_sessions: bool = setting(True, "One conversation with each person, whichever channel they write on.")
+    person_sessions: bool = setting(True, "Whether a person has one conversation across all channels.")
     limits: ActionLimits = setting(ActionLimits(), "How often Hob may act for one sender.")
     channels: dict[str, ChannelAdmission] = setting(
-        {}, "What differs on a channel, or on one account as channel@account."
+        {}, "Overrides for a channel, or for one account as channel@account."
     )
 
     def __post_init__(self) -> None:

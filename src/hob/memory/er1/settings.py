@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 class Er1Settings:
     """ER1, a service that records and transcribes: Hob fetches what you recorded into memory."""
 
-    url: str = setting("", "Address of your ER1 server, as https://er1.example.org; not set: nothing is fetched.")
+    url: str = setting("", "Address of your ER1 server, such as https://er1.example.org; not set: nothing is fetched.")
     api_key: Secret | None = setting(None, "Your API key for it.")
     user: str = setting("", "Your user id there; not set: nothing is fetched.")
-    sync_seconds: float = setting(300.0, "Seconds between two looks for new recordings.", at_least=10)
+    sync_seconds: float = setting(300.0, "Seconds between checks for new recordings.", at_least=10)

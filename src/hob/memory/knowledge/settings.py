@@ -10,12 +10,12 @@ class KnowledgeSettings:
 
     url: str = setting(
         "",
-        "Address of the search engine, as https://knowledge.example.org; `recall` sends it your question; not"
-        " set: none.",
+        "Address of the search engine, such as https://knowledge.example.org; `recall` sends it your "
+        "question; not set: none.",
     )
     api_key: Secret | None = setting(None, "Its API key, sent as X-API-KEY.")
     tool: str = setting(
-        "", "An MCP tool that is asked where no address is set or it fails, as notes__search; not set: none."
+        "", "MCP tool that is asked if no address is set or it fails, such as notes__search; not set: none."
     )
-    results: int = setting(5, "Most results of one search.", at_least=1, at_most=50)
-    seconds: float = setting(10.0, "Most seconds one search may take.", at_least=1, at_most=120)
+    results: int = setting(5, "Maximum results per search.", at_least=1, at_most=50)
+    seconds: float = setting(10.0, "Maximum seconds per search.", at_least=1, at_most=120)

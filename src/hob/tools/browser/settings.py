@@ -12,7 +12,7 @@ class BrowserSettings:
     program: str = setting("", "Chromium, by name or path; not set: the one that is installed.")
     hosts: list[str] = setting(
         [],
-        "Hosts of this machine and your network that the browser may open besides the internet, as localhost "
-        "or 192.168.1.20.",
+        "Hosts of this machine and your network that the browser may open besides the internet, such as "
+        "localhost or 192.168.1.20.",
         problem=host_or_address_problem,
     )

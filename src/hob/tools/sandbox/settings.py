@@ -70,7 +70,7 @@ class CredentialSettings:
         problem=_any_variable_problem,
     )
     agents: list[str] = setting(["main"], "Who may use it: main, subagents, or mcp.NAME for an MCP server.")
-    per_minute: int = setting(60, "Most requests a minute with it.", at_least=1)
+    per_minute: int = setting(60, "Maximum requests per minute with it.", at_least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +79,21 @@ class SandboxSettings:
 
     backend: str = setting(
         "auto",
-        "What confines commands; auto: the best this machine has; plain: nothing, so Hob asks before every command.",
+        "What confines commands; auto: the strongest that works on this machine; plain: nothing, so Hob asks "
+        "before every command.",
         one_of=BACKENDS,
     )
     hosts: list[str] = setting(
         [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=host_problem
     )
     credentials: dict[str, CredentialSettings] = setting(
-        {}, "Secrets that commands can use at one host without seeing them, by names of your own."
+        {}, "Secrets that commands can use at one host without seeing them, by names that you choose."
     )
-    read: list[str] = setting([], "More folders that commands may read.")
-    write: list[str] = setting([], "More folders that commands may change.")
+    read: list[str] = setting([], "Additional folders that commands may read.")
+    write: list[str] = setting([], "Additional folders that commands may change.")
     outgoing: list[str] = setting(
         [],
-        "Those of them whose content leaves this machine (synced folders, mail queues): writing there counts "
-        "as sending.",
+        "Folders whose content leaves this machine (synced folders, mail queues): writing there counts as sending.",
     )
     toolchains: list[str] = setting(
         [],
@@ -101,10 +101,11 @@ class SandboxSettings:
         problem=_toolchain_problem,
     )
     environment: list[str] = setting(
-        [], "Names of more environment variables that commands may see.", problem=_variable_problem
+        [], "Names of additional environment variables that commands may see.", problem=_variable_problem
     )
     protected: list[str] = setting(
-        [".git/hooks/", ".git/config"], "What commands may not change in the folders that they may change."
+        [".git/hooks/", ".git/config"],
+        "Files and folders that commands may not change, within the folders that they may change.",
     )
     git_name: str = setting("", "Author name of commits that commands make; not set: Hob.")
     git_email: str = setting("", "Author address of commits that commands make; not set: hob@localhost.")
@@ -114,8 +115,8 @@ class SandboxSettings:
     cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)
     processes: int = setting(512, "Processes and threads a command may have at once.", at_least=8)
     file_mib: int = setting(4096, "Largest file a command may write, in MiB.", at_least=1)
-    written_mib: int = setting(16384, "Most that a command may write to disk in all, in MiB.", at_least=1)
-    undo_file_mib: int = setting(256, "Largest file that can be brought back by undo, in MiB.", at_least=1)
-    undo_mib: int = setting(1024, "Most of one folder that can be brought back by undo, in MiB.", at_least=1)
+    written_mib: int = setting(16384, "Maximum that a command may write to disk in total, in MiB.", at_least=1)
+    undo_file_mib: int = setting(256, "Largest file that undo can restore, in MiB.", at_least=1)
+    undo_mib: int = setting(1024, "Maximum content of one folder that undo can restore, in MiB.", at_least=1)
     open_files: int = setting(1024, "Files a process may have open at once.", at_least=32)
-    output_mib: int = setting(64, "Output after which a command is stopped, in MiB.", at_least=1)
+    output_mib: int = setting(64, "Maximum output of a command before it is stopped, in MiB.", at_least=1)

@@ -51,5 +51,5 @@ class WebSettings:
     search: str = setting("", "The service that searches the web; not set: Hob cannot search.", one_of=_CHOICES)
     search_key: Secret | None = setting(None, "Your API key for brave or tavily.")
     searxng_url: str = setting(
-        "", "Address of your SearXNG, as http://localhost:8888; not set: none.", problem=_address_problem
+        "", "Address of your SearXNG, such as http://localhost:8888; not set: none.", problem=_address_problem
     )

@@ -46,7 +46,7 @@ class PromptGuardSettings:
     ignore: list[str] = setting([], "Kinds of sensitive text that Hob does not look for.", one_of=_KINDS)
     allow: list[str] = setting([], "Values that may always be sent, e.g. your public e-mail address.")
     local_model: str = setting(
-        "", "The model that gets the request where the choice is local; not set: the request is refused."
+        "", "Model that gets the request if the choice is local; not set: the request is refused."
     )
 
     def __post_init__(self) -> None:
@@ -58,16 +58,16 @@ class PromptGuardSettings:
 class SanitizerSettings:
     """What is done to answers of models before anybody sees them."""
 
-    deny: list[str] = setting([], "Regular expressions; an answer that matches one is withheld whole.")
+    deny: list[str] = setting([], "Regular expressions; an answer that matches one of them is withheld completely.")
     secrets: bool = setting(False, "Remove keys, tokens and passwords that the model wrote.")
     pii: bool = setting(False, "Remove addresses, numbers and ids that the model wrote.")
-    artefacts: bool = setting(True, "Remove what belongs to the model's format: end marks, <think> blocks.")
+    artefacts: bool = setting(True, "Remove artefacts of the model's format: end marks, <think> blocks.")
     images: ImagePolicy = setting(
         ImagePolicy.KEEP,
-        "Images in answers, from hosts you never named: keep loads them, defuse shows their address only.",
+        "Images in answers from hosts that you never named: keep loads them, defuse shows only their address.",
     )
-    max_chars: int = setting(0, "Longest answer, in characters; 0: no limit.", at_least=0)
-    suffix: str = setting(" […]", "What is put at the end of an answer that was cut.")
+    max_chars: int = setting(0, "Maximum characters of an answer; 0: no limit.", at_least=0)
+    suffix: str = setting(" […]", "Text appended to an answer that was cut.")
 
     def __post_init__(self) -> None:
         for place, pattern in enumerate(self.deny):

@@ -23,14 +23,16 @@ class ScannerSettings:
     owner: ScannerAction = setting(
         ScannerAction.FLAG,
         "Your own messages, except what you type at the terminal: none ignores the finding, flag notes it on "
-        "the timeline, ask and block do not take the message, ask tells you.",
+        "the timeline, ask and block refuse the message, ask also notifies you.",
     )
     member: ScannerAction = setting(
         ScannerAction.FLAG, "Messages of people you let in: the same choices; flag also tells the model."
     )
     stranger: ScannerAction = setting(ScannerAction.BLOCK, "Messages of everybody else: the same choices.")
     threshold: float = setting(
-        1.0, "How suspicious a message must look; a lower number finds more and errs more.", at_least=0.1
+        1.0,
+        "Score from which a message counts as suspicious; a lower value finds more attempts and more false ones.",
+        at_least=0.1,
     )
 
     def action_of(self, cls: SenderClass) -> ScannerAction:
