@@ -8,7 +8,7 @@ from hob.guard.policy.tool_lists import GROUPS, PROFILES, group_of
 
 
 def _group_problem(entry: str) -> str:
-    """Reject unknown groups, which would deny nothing."""
+    """Return the problem with an unknown group, which would deny nothing."""
     if (name := group_of(entry)) in ("", "all", *GROUPS):
         return ""
     return translatable("there is no group of tools {name}, only {known}", name=name, known=", ".join(("all", *GROUPS)))
@@ -16,7 +16,7 @@ def _group_problem(entry: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolRules:
-    """Tools that may or may not be used in one situation."""
+    """Tools that may or may not be used in a certain situation."""
 
     allow: list[str] = setting(
         [], "Tools that may be used: names, name*, group:NAME; not set: all.", problem=_group_problem

@@ -13,7 +13,7 @@ _MAX_KEYS = 10_000
 
 
 class SlidingWindows:
-    """Counts events per key in the last `seconds`. Refused events are not counted."""
+    """Counts events per key within the last `seconds`. Refused events are not counted."""
 
     def __init__(self, seconds: float = 60.0) -> None:
         self._seconds = seconds
@@ -30,7 +30,7 @@ class SlidingWindows:
         return max(times[-maximum] + self._seconds - now, 0.0) if maximum > 0 else self._seconds
 
     def count(self, key: Hashable, now: float) -> int:
-        """Count an event; return the number of events in the window."""
+        """Count an event; return how many events are in the window."""
         times = self._times.get(key)
         if times is None:
             times = self._times[key] = deque()
@@ -55,7 +55,7 @@ class SlidingWindows:
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """Why an action has to wait, and for how many seconds. If `alert`, notify the owner (once)."""
+    """The reason why an action must wait, and the seconds to wait. With `alert`, the owner is notified (once)."""
 
     reason: str
     wait: float
@@ -82,7 +82,7 @@ class ActionRates:
         return found
 
     def refuse(self, sender: str, app: str) -> RateLimited | None:
-        """Return why this sender's next action must wait, or None. Does not count it."""
+        """Return why this sender's next action must wait, or None. Counts nothing."""
         now = self._clock.monotonic()
         wait = self._resting.get(sender, 0.0) - now
         if wait > 0:

@@ -1,5 +1,5 @@
-"""Sanitizing message contents: deceptive characters, unwanted kinds of files, forwarded words passing as the
-sender's.
+"""Sanitizing of message contents: deceptive characters, unwanted file types, and forwarded text that would pass as the
+sender's own.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ _MAX_FILE_NAME = 150
 
 
 def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
-    """Return the message safe to show to models and people, with a note from Hob if something was changed."""
+    """Return the message made safe to show to models and people, with a note from Hob if something was changed."""
     inbound = _split_forwarded(inbound)
     text = neutralise(inbound.text)
     quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
@@ -38,7 +38,9 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
 
 
 def _split_forwarded(inbound: Inbound) -> Inbound:
-    """Move forwarded text out of the message into a quote of an unknown sender."""
+    """Move forwarded text out of the message into a quote of an unknown sender, so that it does not count as the
+    sender's.
+    """
     own, others = split_forwarded(inbound.text)
     if not others:
         return inbound
@@ -70,7 +72,7 @@ def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[
         elif not matches_media_type(file.media_type, kinds):
             reason = "its kind is not taken"
         if reason:
-            # name and type are the sender's words and this note is Hob's, so they are left out
+            # name and type are the sender's words but this note is Hob's, so they are left out
             left_out.append(f"a file left out ({reason})")
         else:
             kept.append(named if named.name != file.name else file)

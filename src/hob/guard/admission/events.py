@@ -1,4 +1,4 @@
-"""Events of admission: recorded, and some of them reported to the owner."""
+"""Events of admission, all recorded and some reported to the owner."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 
 
 class AdmissionSentence(StrEnum):
-    """A sentence Hob itself says about or to people who are not admitted. No model is involved."""
+    """A fixed sentence of Hob's to or about people who are not admitted. No model is involved."""
 
     PAIRING = auto()
     NOT_ADMITTED = auto()
@@ -57,14 +57,14 @@ def say_line(line: AdmissionSentence, language: str, **values: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PairingAsked:
-    """An unknown sender was given a code. It must be stored, and the owner notified."""
+    """An unknown sender was given a code. It must be stored, and the owner must be notified."""
 
     request: PairingRequest
 
 
 @dataclass(frozen=True, slots=True)
 class PassphraseTried:
-    """A sender tried the passphrase: `right`, `wrong` or `too_often`."""
+    """A sender tried the passphrase; the outcome is `right`, `wrong` or `too_often`."""
 
     address: SenderAddress
     outcome: str
@@ -72,7 +72,7 @@ class PassphraseTried:
 
 @dataclass(frozen=True, slots=True)
 class SlowedDown:
-    """A sender exceeded the message rate; reported once until they stop."""
+    """A sender exceeded the message rate. Reported once until the sender slows down."""
 
     address: SenderAddress
     wait: float
@@ -80,7 +80,7 @@ class SlowedDown:
 
 @dataclass(frozen=True, slots=True)
 class LoopDetected:
-    """A sender, most likely a machine, is ignored for a while. Notify the owner."""
+    """A sender, most likely a machine, is ignored for a while. The owner must be notified."""
 
     address: SenderAddress
     seconds: float
@@ -88,7 +88,7 @@ class LoopDetected:
 
 @dataclass(frozen=True, slots=True)
 class SenderRefused:
-    """A sender was refused, for this reason; reported once an hour."""
+    """A sender was refused for this reason. Reported at most once an hour."""
 
     address: SenderAddress
     reason: str

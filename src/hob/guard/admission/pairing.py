@@ -1,4 +1,4 @@
-"""Pairing: a stranger asks to be admitted with a short-lived code, and the owner approves it."""
+"""Pairing: a stranger asks to be admitted with a short-lived code, which the owner approves."""
 
 import re
 import secrets
@@ -24,7 +24,7 @@ _MAX_NAME = 100
 
 
 class PairingService:
-    """People and pairing requests, stored and in memory. Only the owner's own commands may call its changes."""
+    """People and pairing requests, stored and in memory. Only the owner's own commands may change them."""
 
     def __init__(self, store: StoredPeople, clock: Clock) -> None:
         self._store = store
@@ -32,7 +32,7 @@ class PairingService:
         self.pairing = Pairing(clock)
 
     async def load(self) -> None:
-        """Read what is stored. Call before the first message is judged."""
+        """Load what is stored. Must be called before the first message is judged."""
         self.people.renew(await self._store.persons())
         self.pairing.renew(await self._store.requests())
 
@@ -41,7 +41,7 @@ class PairingService:
         return self.pairing.pending()
 
     async def keep(self, request: PairingRequest) -> None:
-        """Store a request made by admission."""
+        """Store a request that admission made."""
         await self._store.ask(request)
 
     async def link(self, address: str, person: str, name: str = "") -> Person:
@@ -65,23 +65,23 @@ class PairingService:
         self.people.renew(await self._store.persons())
 
     async def erase(self, person: Person | None, addresses: tuple[SenderAddress, ...]) -> None:
-        """Remove the person and any requests from these addresses; the audit log records it without a name."""
+        """Remove the person and any requests from these addresses. The audit log records the removal without a name."""
         entry = of_action("people.erase", "done", SenderClass.OWNER, target="")
         await self._store.erase(person.id if person else None, addresses, entry)
         await self.load()
 
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
-        """Admit the sender who holds this code, as this person or as a new one. Raises NotFound."""
+        """Admit the sender who holds this code, as this person or as a new one. Raises NotFound for an unknown code."""
         request = self._request(code)
         name = one_line(name, _MAX_NAME)
         if person:
             return await self._link(request.address, _person_id(person), name, "pairing.approve")
-        # the name they chose for themselves never makes them an existing person
+        # a name that senders choose for themselves never makes them an existing person
         id, name = self._free_id(name or request.name), name or request.name
         return await self._link(request.address, id, name, "pairing.approve")
 
     async def deny(self, code: str) -> PairingRequest:
-        """Refuse the sender who holds this code; they get no further code. Raises NotFound."""
+        """Refuse the sender who holds this code, who gets no further code. Raises NotFound."""
         request = self._request(code)
         await self._store.deny(request, _audit_entry("pairing.deny", request.address))
         self.pairing.settle(request.address, denied=True)
@@ -139,15 +139,15 @@ def _person_id(text: str) -> str:
 
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without 0 and O, 1 and I, which are easily confused."""
+"""Lacks 0, O, 1 and I, which are easily confused."""
 CODE_LENGTH = 8
 LIFETIME = 3600.0
 MAX_PENDING = 3
-"""Per account. A fourth person gets no code, so that nobody can flush the codes of others."""
+"""Maximum open requests per account. Further people get no code, so that codes of others cannot be flushed."""
 
 
 class Pairing:
-    """The open requests. While this process runs, lifetimes are measured with the monotonic clock."""
+    """The open requests. Lifetimes are measured with the monotonic clock while this process runs."""
 
     def __init__(self, clock: Clock, requests: Iterable[PairingRequest] = ()) -> None:
         self._clock = clock
@@ -168,9 +168,9 @@ class Pairing:
                 self._untold.add(request.code)
 
     def ask(self, address: SenderAddress, name: str) -> PairingRequest | None:
-        """Create a request; None if one is open already, was denied, or the account has too many.
+        """Create a request. Returns None if one is already open, was denied, or the account has too many.
 
-        A request of an earlier process is returned once more, because the sender may never have received its code.
+        A request from an earlier process is returned once more, because the sender may never have received its code.
         """
         pending = self.pending()
         untold = next((each for each in pending if each.address == address and each.code in self._untold), None)
@@ -192,7 +192,7 @@ class Pairing:
         return tuple(request for request, _ in self._open.values())
 
     def find(self, code: str) -> PairingRequest | None:
-        """Find the open request with this code; case, spaces and dashes are ignored."""
+        """Return the open request with this code, ignoring case, spaces and dashes."""
         wanted = "".join(sign for sign in code.upper() if sign.isalnum())
         return next((request for request in self.pending() if request.code == wanted), None)
 

@@ -14,12 +14,12 @@ from hob.guard.admission.actions import SlidingWindows
 COMMAND = "/pass"
 SHORTEST = 8
 _HOUR = 3600.0
-_MAX_TRIES = 5  # of one sender per hour
-_MAX_TRIES_HERE = 20  # of all senders of an account per hour, so that many accounts guess no faster than a few
+_MAX_TRIES = 5  # per sender and hour
+_MAX_TRIES_HERE = 20  # per account and hour, for all senders together, so that many senders guess no faster than a few
 
 
 class PassphraseAttempt(Enum):
-    """Result of an attempt."""
+    """The result of an attempt."""
 
     RIGHT = auto()
     WRONG = auto()
@@ -27,7 +27,7 @@ class PassphraseAttempt(Enum):
 
 
 class Passphrase:
-    """Senders admitted by passphrase. Keeps only a hash and compares in constant time."""
+    """The senders admitted by passphrase. Stores only a hash and compares in constant time."""
 
     def __init__(self, passphrase: str, hours: float, clock: Clock) -> None:
         if len(passphrase) < SHORTEST:
@@ -44,7 +44,7 @@ class Passphrase:
         self._until: dict[SenderAddress, float] = {}
 
     def is_attempt(self, text: str) -> bool:
-        """Return whether the message is an attempt, right or wrong. Such a message is never stored."""
+        """Return whether the message is an attempt, right or wrong. Attempts are never stored."""
         return text.strip().partition(" ")[0].lower() == COMMAND
 
     def attempt(self, address: SenderAddress, text: str) -> PassphraseAttempt:

@@ -9,7 +9,7 @@ from hob.core.trust.people import Person, SenderAddress
 
 
 class People:
-    """The owner and the people they admitted. Only the owner links an address to a person."""
+    """The owner and the people they admitted. Only the owner can link an address to a person."""
 
     def __init__(self, persons: Iterable[Person] = ()) -> None:
         self.renew(persons)
@@ -23,20 +23,20 @@ class People:
         return iter(self._persons)
 
     def find(self, address: SenderAddress) -> Person | None:
-        """Find the person with this address."""
+        """Return the person with this address, or None."""
         return self._by_address.get(address) or (
             self._by_address.get(address.without_account()) if address.account else None
         )
 
 
 class SenderList:
-    """Addresses from the settings; `channel:*` means everybody on a channel."""
+    """Addresses from the settings. `channel:*` stands for everybody on a channel."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self._listed = frozenset(map(SenderAddress.parse, entries))
 
     def names(self, address: SenderAddress) -> bool:
-        """Return whether this very address is listed."""
+        """Return whether this exact address is listed."""
         return address in self._listed or address.without_account() in self._listed
 
     def opens(self, address: SenderAddress) -> bool:
@@ -54,14 +54,16 @@ def sender_address(inbound: Inbound) -> SenderAddress:
 
 
 def group_address(origin: Address) -> SenderAddress:
-    """Return the group's address, spelled as in the settings."""
+    """Return the group's address in the form used in the settings."""
     return SenderAddress.of(origin.channel, origin.chat, origin.account)
 
 
 def person_session(inbound: Inbound, people: People) -> SessionKey | None:
     """Return the key of the direct conversation with this person; None for groups, threads and unknown people.
 
-    Strangers never share one, nor does anybody on an unauthenticated channel; their sender class tells them apart.
+    Strangers never share a conversation, nor does anybody on an unauthenticated channel, where the sender class is
+    lower
+    than the person's.
     """
     if inbound.group or inbound.origin.thread or inbound.origin.channel in POLLED_CHANNELS:
         return None

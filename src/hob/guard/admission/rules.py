@@ -1,7 +1,7 @@
 """Admission rules: one message in, one decision out, from memory alone.
 
-A message is checked in this order: Hob's own message, sender, chat, loops between machines, rate, contents. The first
-objection decides. There is no waiting, no I/O and no model.
+Checks run in this order: Hob's own message, sender, chat, loops between machines, rate, contents. The first objection
+decides. Nothing waits, does I/O or calls a model.
 """
 
 import hashlib
@@ -37,22 +37,22 @@ from hob.guard.admission.people import People, SenderList, group_address, sender
 from hob.guard.admission.settings import AdmissionPolicy, AdmissionSettings, DmPolicy, GroupPolicy, policy_of
 from hob.guard.screening.scanner.settings import ScannerAction
 
-# Loops between two machines that keep answering each other: detected, then ignored.
+# Detection of loops between two machines that keep answering each other.
 
-_QUICK = 3.0  # seconds; faster than a person reads and answers time after time
+_QUICK = 3.0  # seconds; people do not read and answer this quickly several times in a row
 _MAX_QUICK = 6  # consecutive quick answers
-_MAX_SAME = 4  # repetitions of a sentence, each after a message of ours
-_SENTENCE = 20  # characters; shorter ones such as "yes" and "go on" repeat naturally
+_MAX_SAME = 4  # repetitions of a sentence, each after a message from Hob
+_SENTENCE = 20  # characters; shorter sentences such as "yes" and "go on" repeat naturally
 _REMEMBERED = 8
 _REST = 60.0  # seconds of the first mute; each further one is twice as long, up to an hour
 _MAX_REST = 3600.0
-_CALM = 600.0  # seconds of silence after which the exchange is forgotten
+_CALM = 600.0  # seconds of silence after which an exchange is forgotten
 _MAX_CHATS = 10_000
 
 
 @dataclass(slots=True)
 class _Exchange:
-    answered: float = 0.0  # when we sent the message that they last answered
+    answered: float = 0.0  # when Hob sent the message that they last answered
     heard: float = 0.0
     quick: int = 0
     words: deque[bytes] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
@@ -61,7 +61,7 @@ class _Exchange:
 
 
 class LoopGuard:
-    """Detects senders that answer too fast or repeat themselves. Times are monotonic."""
+    """Detects senders that answer too quickly or repeat themselves. Times are monotonic."""
 
     def __init__(self) -> None:
         self._said: OrderedDict[str, float] = OrderedDict()
@@ -118,7 +118,7 @@ class LoopGuard:
 def addresses_hob(inbound: Inbound, trigger: str, names: Sequence[str]) -> bool:
     """Return whether the message addresses Hob: by the platform's mention, the trigger word, or a name.
 
-    With a trigger, a platform mention also counts, but a name within a sentence does not.
+    If a trigger is set, only it and the platform's mention count; names are ignored.
     """
     if inbound.mentioned or begins_with(inbound.text, trigger):
         return True
@@ -131,12 +131,12 @@ def begins_with(text: str, trigger: str) -> bool:
 
 
 def without_trigger(text: str, trigger: str) -> str:
-    """Return the text after its trigger word; the whole text if there is none or nothing follows it."""
+    """Return the text after its trigger word, or the whole text if it has none or nothing follows."""
     match = _beginning(trigger).match(text) if trigger else None
     return text if match is None else text[match.end() :] or text
 
 
-@cache  # as many entries as channels in the settings
+@cache  # one entry per channel in the settings
 def _beginning(trigger: str) -> re.Pattern[str]:
     return re.compile(rf"\s{{0,8}}{re.escape(trigger)}(?![\w-])[\s,:;.!]{{0,8}}", re.IGNORECASE)
 
@@ -166,7 +166,9 @@ AdmissionListener = Callable[[AdmissionEvent], None]
 
 
 def _class_of(inbound: Inbound) -> SenderClass:
-    """Return the sender class on one of the owner's own channels; token holders were classified by their token."""
+    """Return the sender class on one of the owner's own channels. Token holders keep the class that their token gave
+    them.
+    """
     return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER_PREFIX) else SenderClass.OWNER
 
 
@@ -213,17 +215,17 @@ class AdmissionRules:
         self._own.add(address)
 
     def note_sent(self, to: Address) -> None:
-        """Note that Hob sent something to this chat. Loops are only detected if this is called."""
+        """Note that Hob sent something to this chat, which loop detection depends on."""
         self._loops.note_sent(to, self._parts.clock.monotonic())
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
-        """Judge a message by rule, without model or I/O."""
+        """Judge a message by rules, without a model or I/O."""
         channel = inbound.origin.channel
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
         if channel in POLLED_CHANNELS:
             return self._limit_token_holder(inbound) or self._check_contents(inbound, _class_of(inbound), inbound.label)
-        if channel == WEBHOOK_CHANNEL:  # its settings say who may send, as whom and how often
+        if channel == WEBHOOK_CHANNEL:  # the webhook's settings decide who may send, as whom and how often
             return self._check_contents(inbound, inbound.sender.cls, inbound.label)
         address = sender_address(inbound)
         if not address.id:
@@ -239,7 +241,7 @@ class AdmissionRules:
         if objection:
             return self._refuse(address, objection, speak=not inbound.group)
         if not self._is_meant(inbound, policy, known, address):
-            return Refused("Hob is not meant")  # an everyday case, so it is not reported
+            return Refused("Hob is not meant")  # happens all the time, so it is not reported
         if refused := self._check_rate(inbound, known, address):
             return refused
         if not inbound.group and (refused := self._answer(inbound, policy, known, address)):
@@ -249,14 +251,14 @@ class AdmissionRules:
         return self._check_contents(inbound, cls, self._label(inbound, cls))
 
     def _limit_token_holder(self, inbound: Inbound) -> Refused | None:
-        """Limit the rate of token holders; the owner is never slowed down."""
+        """Limit the rate of token holders. The owner is never slowed down."""
         cls = _class_of(inbound)
         return None if cls is SenderClass.OWNER else self._check_rate(inbound, cls, sender_address(inbound))
 
     # sender
 
     def _classify(self, address: SenderAddress) -> SenderClass:
-        """Classify the sender; on unauthenticated channels, someone claiming to be the owner is only a member."""
+        """Classify the sender. On unauthenticated channels, known people, even the owner, are only members."""
         person = self._parts.people.find(address)
         if person is not None:
             return SenderClass.MEMBER if address.channel in self._settings.unauthenticated else person.cls
@@ -265,7 +267,7 @@ class AdmissionRules:
         return SenderClass.MEMBER if listed else SenderClass.STRANGER
 
     def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
-        """Return the label: a person's words are trusted like the person; text a channel fetched elsewhere stays
+        """Return the label. A person's words are trusted like the person; text that a channel fetched elsewhere is
         untrusted.
         """
         if inbound.label.origin in _PEOPLE:
@@ -334,7 +336,7 @@ class AdmissionRules:
 
     def _check_rate(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
-        owner = known is SenderClass.OWNER  # never ignored, however quick
+        owner = known is SenderClass.OWNER  # the owner is never ignored, however quick
         if not owner and (wait := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
             self._report(LoopDetected(address, wait))
             return Refused(f"two machines seem to answer each other; silent for {wait:.0f} s")
@@ -368,10 +370,10 @@ class AdmissionRules:
         cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
         scanner = self._parts.scanner
         texts = [part.text for part in inbound.quoted]
-        if inbound.origin.channel != _TERMINAL:  # what is typed there is the owner's own; what is piped in is not
+        if inbound.origin.channel != _TERMINAL:  # typed text is the owner's own; piped text is not
             texts.insert(0, inbound.text)
         if scanner is not None and texts:
-            # scan the original text: what was removed from it is a finding too
+            # scan the original text, since removed parts are findings too
             action, families = scanner.look("\n".join(texts), cls)
             if action is not ScannerAction.NONE:
                 self._report(Scanned(cleaned, action.value, families))

@@ -26,7 +26,7 @@ _MEDIA = [
 
 
 class DmPolicy(StrEnum):
-    """How to treat unknown people who write to Hob directly."""
+    """Treatment of unknown people who write to Hob directly."""
 
     PAIRING = "pairing"
     ALLOWLIST = "allowlist"
@@ -35,7 +35,7 @@ class DmPolicy(StrEnum):
 
 
 class GroupPolicy(StrEnum):
-    """In which groups Hob answers."""
+    """The groups in which Hob answers."""
 
     ALLOWLIST = "allowlist"
     OPEN = "open"
@@ -48,7 +48,7 @@ _GROUP = ("", *(policy.value for policy in GroupPolicy))
 
 @dataclass(frozen=True, slots=True)
 class ChannelAdmission:
-    """Differences on one channel; an empty field means the same as everywhere."""
+    """Overrides for one channel. An empty field means the general setting."""
 
     dm_policy: str = setting("", "Value of admission.dm_policy on this channel; not set: the general one.", one_of=_DM)
     group_policy: str = setting(

@@ -30,7 +30,7 @@ _YES, _NO = frozenset({"yes", "ja"}), frozenset({"no", "nein"})
 
 
 class ApprovalScope(StrEnum):
-    """How far an approval reaches."""
+    """The extent of an approval."""
 
     ONCE = "once"
     SESSION = "session"
@@ -39,7 +39,7 @@ class ApprovalScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalReply:
-    """An answer; `id` is None for a bare yes or no, and otherwise whatever was written in place of an id.
+    """An answer. `id` is None for a bare yes or no; otherwise it is the id, normalised if it has the form of one.
 
     `typed` is the id as written.
     """
@@ -53,9 +53,11 @@ class ApprovalReply:
 def parse_answer(text: str) -> ApprovalReply | None:
     """Parse a message that is nothing but an answer; return None for everything else.
 
-    `approve:ID` or `deny:ID`, optionally followed by `session` or `always`, or a bare yes or no (ja, nein). Nothing
-    ambiguous counts: no "ok", no "sure", no thumb. Text in the form of an answer that names no question is still an
-    answer, to a question that does not exist: it has no other meaning.
+    Accepts `approve:ID` or `deny:ID`, optionally followed by `session` or `always`, or a bare yes or no (ja, nein).
+    Anything
+    ambiguous is not an answer: no "ok", no "sure", no thumbs up. A text in this form is an answer even if its id names
+    no
+    question, since it cannot mean anything else.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
@@ -73,15 +75,16 @@ def parse_answer(text: str) -> ApprovalReply | None:
 
 
 def _plain(id: str) -> str:
-    """Normalise an id: its alphabet lacks o, i and l, so these stand for the digits they resemble."""
+    """Normalise an id. Its alphabet lacks o, i and l, so these are read as the digits they resemble."""
     return "a_" + id[2:].lower().translate(str.maketrans("oil", "011"))
 
 
 def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool = False) -> str:
     """Return why this message cannot answer a question, or "" if it can.
 
-    `further` are additional channels that the owner considers authenticated; `scoped` means the message came with a
-    token that is valid for one chat only.
+    `further` are additional channels that the owner considers authenticated. `scoped` means that the message came with
+    a
+    token valid for one chat only.
     """
     channel = inbound.origin.channel
     if inbound.sender.cls is not SenderClass.OWNER:
@@ -100,8 +103,9 @@ def choose_question(
 ) -> ApprovalId | None:
     """Return the id of the session's question that is answered, or None if that is uncertain.
 
-    `waiting` are the open ones. A bare word counts only in a direct chat with exactly one of them, asked before the
-    word was written. `in_doubt` says that a question of the model is open, or that someone has written since.
+    `waiting` are the open questions. A bare word counts only in a direct chat with exactly one of them, asked before
+    the
+    word was written. `in_doubt` means that a question of the model is open, or that someone has written since.
     """
     if answer.id is not None:
         return answer.id

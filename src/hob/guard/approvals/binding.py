@@ -1,7 +1,8 @@
-"""Binding of approvals: the current directory, targets and programs, so that changing one of them voids the approval.
+"""Binding of approvals to the current directory, targets and programs: changing one of them voids the approval.
 
-Files named to be run are bound by their hashes, the directory and targets by their identity: none can be replaced by a
-link. What a program finds by itself (imports, included makefiles, variables) is bound by the state of the whole folder.
+Files named to be run are bound by their hashes, the directory and the targets by their identity, so none can be
+replaced by a link. Anything a program finds on its own (imports, included makefiles, variables) is bound by the state
+of the whole folder.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from hob.store.approvals import Bound
 
 _BLOCK = 1 << 20
 _MAX_FILES = 256
-_UNKNOWN = "…"  # how the shell analysis displays what only the shell will know
+_UNKNOWN = "…"  # how the shell analysis displays parts that are known only at run time
 _WILD = re.compile(r"[*?\[]")
 _MAX_ENTRIES = 20_000
 _MAX_TARGETS = 256
@@ -33,7 +34,7 @@ MISSING = "missing"
 
 
 class Unbindable(Exception):
-    """Raised when what would run cannot be known or fully read in advance. The message says why."""
+    """Raised if it cannot be known or fully read in advance what would run. The message says why."""
 
 
 class Binder:
@@ -73,7 +74,7 @@ class Binder:
         return (*_hashes(files), *places, *trees)
 
     def _folders(self, analysis: ToolCallAnalysis, files: Sequence[str]) -> Iterator[str]:
-        """Yield the folders in which programs find code by themselves; none if only system programs run."""
+        """Yield the folders in which programs look for code on their own; none if only system programs run."""
         scripts = [path for path in files if not self._is_systems(path)]
         if scripts or any(reading.sets_variables for reading in analysis.read_commands):
             yield analysis.directory
@@ -126,7 +127,7 @@ class Binder:
         return name
 
     def _path(self, name: str, *above: str) -> str:
-        """Resolve a name relative to the first folder, which is relative to the next."""
+        """Resolve a name relative to the first folder, which is itself relative to the next."""
         for folder in above:
             if not name.startswith(("/", "~")):
                 name = f"{folder}/{name}"
@@ -134,19 +135,19 @@ class Binder:
 
 
 def _matching(path: str) -> Iterator[str]:
-    """Expand a wildcard, also in the folders below, where `find` looks too."""
+    """Expand a wildcard, including in subfolders, which `find` also searches."""
     deep = re.sub(r"/\*(?=/|$)", "/**", path)
     return iglob(deep, recursive=True, include_hidden=True)  # noqa: PTH207 - Path.glob refuses some that shells take
 
 
 def requester_of(turn: Turn) -> str:
-    """Return everybody who speaks in the turn, as channel and id."""
+    """Return all speakers of the turn, as channel and id."""
     inbounds = (*turn.inbounds, *turn.joined)
     return ", ".join(dict.fromkeys(f"{each.origin.channel}:{each.sender.id}" for each in inbounds))
 
 
 def bound_files(bound: Bound, *, later: bool = False) -> dict[str, str]:
-    """Return what an approval is bound to; for `later` calls only the files named to be run."""
+    """Return what an approval is bound to; an approval for `later` calls is bound only to the files named to be run."""
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 
@@ -160,7 +161,7 @@ def unbound_folders(bound: Bound) -> tuple[str, ...]:
 def _identity(path: str) -> str:
     """Return the identity of a path: its real path and, for a folder, its inode."""
     try:
-        real = os.path.realpath(path)  # links are the point of this check
+        real = os.path.realpath(path)  # detecting links is the point of this check
     except (OSError, ValueError):
         return MISSING
     try:
@@ -171,7 +172,7 @@ def _identity(path: str) -> str:
 
 
 def _state(folder: str) -> str:
-    """Hash the metadata of everything below a folder; any change alters it. Git's own data is ignored."""
+    """Hash the metadata of everything below a folder, so that any change alters it. Git's own data is ignored."""
     sealed, count = hashlib.sha256(), 0
     waiting = [folder]
     while waiting:
@@ -204,7 +205,7 @@ def _hashes(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _hash(path: str) -> str:
-    """Hash a file's content (SHA-256), following links; pipes and devices are not read."""
+    """Hash a file's content (SHA-256), following links. Pipes and devices are not read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:

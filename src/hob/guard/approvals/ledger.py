@@ -1,8 +1,9 @@
-"""The approval ledger: questions from asking through answer and single use to expiry, void if their subject changes.
+"""The approval ledger: questions from asking through the answer and single use to expiry, void if their subject
+changes.
 
 An approval is bound to the session, the tool, the exact arguments, the directory, the requester, and the files that
-would run. All of this is checked again on use. Without an answer a question expires to a refusal, by the wall clock
-(also while Hob is not running) or, in case that clock is set back, after the same time of running.
+would run. All of this is checked again on use. An unanswered question expires as a refusal, by the wall clock (which
+also counts while Hob is not running) or, in case that clock is set back, after the same time of running.
 """
 
 from collections.abc import Awaitable, Callable
@@ -36,11 +37,11 @@ _MAX_ECHOED = 60  # characters echoed of a mistyped id
 _ASKED_EARLIER = translatable("an earlier version of Hob asked, and what it showed may not be what would be done now")
 
 Differ = Callable[[ToolCall], Awaitable[str]]
-"""Returns the unified diff that a call would produce, "" if it changes no file. Changes nothing; never raises."""
+"""Returns the unified diff that a call would produce, or "" if it changes no file. Has no effect and never raises."""
 
 
 Refusal = Callable[[ToolCall, Turn], Awaitable[str]]
-"""Returns why the tool would refuse a call even if approved, "" if it would not. Changes nothing; never raises."""
+"""Returns why the tool would refuse a call even if approved, or "" if it would not. Has no effect and never raises."""
 
 
 async def no_diff(_call: ToolCall) -> str:
@@ -54,7 +55,7 @@ async def no_refusal(_call: ToolCall, _turn: Turn) -> str:
 
 
 class ApprovalOutcome(StrEnum):
-    """Result of answering a question."""
+    """The outcome of answering a question."""
 
     TAKEN = "taken"
     NOT_ALLOWED = "not_allowed"
@@ -66,7 +67,7 @@ class ApprovalOutcome(StrEnum):
 class AnswerResult:
     """The result of an answer: the question's current state, and a line for the answerer if it was not accepted.
 
-    `UNCLEAR` means that the message is no answer and continues as an ordinary message.
+    `UNCLEAR` means that the message is not an answer and is handled as an ordinary message.
     """
 
     outcome: ApprovalOutcome
@@ -76,14 +77,14 @@ class AnswerResult:
 
 @dataclass(frozen=True, slots=True)
 class _Expiry:
-    """When a question or approval ends: by this run's monotonic clock or the wall clock, whichever comes first."""
+    """The end of a question or approval, by this run's monotonic clock or the wall clock, whichever comes first."""
 
     running: float
     wall: float
 
 
 class ApprovalLedger:
-    """Implements the agent's `StoredApprovals`: the life cycle of questions from asking to use."""
+    """Implements the agent's `StoredApprovals`: the life cycle of questions, from asking to use."""
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class ApprovalLedger:
         language: str = "en",
         refusal: Refusal = no_refusal,
     ) -> None:
-        """`language` is that of questions and replies."""
+        """`language` is the language of questions and replies."""
         self._approvals = approvals
         self._decisions = decisions
         self._clock = clock
@@ -156,7 +157,7 @@ class ApprovalLedger:
         )
 
     async def _rule(self, call: ToolCall, turn: Turn) -> str:
-        """Return the rule that asked: that of the last decision about this call."""
+        """Return the rule that asked: the rule of the last decision about this call."""
         decided = await self._decisions.find(turn.id, command_hash(call))
         return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
 
@@ -166,7 +167,7 @@ class ApprovalLedger:
         return self.text(found) if found is not None else self._not_open(approval, None)
 
     async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
-        """Return the answer or the expiry of a question, None while it is open. Raises StoreErrors."""
+        """Return the answer or the expiry of a question; None while it is open. Raises StoreErrors."""
         await self._expire()
         found = await self._approvals.find(question.approval)
         if found is not None and found.state is ApprovalState.OPEN:
@@ -210,7 +211,7 @@ class ApprovalLedger:
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
 
     def _is_cut(self, approval: Approval) -> bool:
-        """Return whether chats show the question only in part."""
+        """Return whether chats show only part of the question."""
         return approval.state is ApprovalState.OPEN and len(approval.shown) > self._settings.shown
 
     async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> AnswerResult:
@@ -236,7 +237,7 @@ class ApprovalLedger:
     # using
 
     async def check(self, call: ToolCall, turn: Turn, asked: Ask, *, tainted: bool) -> Verdict:
-        """Resolve a question: an approval for this very call (which is used up), a refusal, or `asked` itself.
+        """Resolve a question to an approval for exactly this call (which is used up), a refusal, or `asked` itself.
 
         Raises StoreErrors.
         """
@@ -255,7 +256,7 @@ class ApprovalLedger:
                 case ApprovalState.OPEN:
                     return asked
                 case ApprovalState.USED:
-                    pass  # an approval is used only once
+                    pass  # an approval can be used only once
         if not tainted and is_grantable(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
         if why := await self._refusal(call, turn):
@@ -285,9 +286,9 @@ class ApprovalLedger:
         return Allow(f"approval.{approval.id}")
 
     async def _is_what_was_shown(self, approval: Approval, call: ToolCall, bound: Bound) -> bool:
-        """Return whether a question of an earlier release, which kept no values, showed exactly this call.
+        """Return whether a question of an earlier release, which stored no values, showed exactly this call.
 
-        That release did not bind what commands find by themselves, so calls with such bindings never match.
+        That release did not bind what commands find on their own, so calls with such bindings never match.
         """
         if bound_files(bound, later=True) or approval.bound is None or approval.bound.directory != bound.directory:
             return False
@@ -316,14 +317,14 @@ class ApprovalLedger:
         self._loaded = True
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Apply new lifetimes to new questions and answers."""
+        """Apply the new lifetimes to new questions and answers."""
         self._settings = settings
 
     def _end(self, seconds: float, until: float) -> _Expiry:
         return _Expiry(self._clock.monotonic() + seconds, until)
 
     async def expire_due(self) -> tuple[ApprovalId, ...]:
-        """Expire what is due; return everything that expired since the last call. Call regularly. Raises
+        """Expire what is due; return everything that has expired since the last call. Must be called regularly. Raises
         StoreErrors.
         """
         await self._expire()
@@ -340,14 +341,14 @@ class ApprovalLedger:
                 self._ended.append(id)
 
     async def note(self) -> None:
-        """Save the remaining lifetimes. Call about once a minute and on shutdown. Raises StoreErrors."""
+        """Save the remaining lifetimes. Must be called about once a minute and on shutdown. Raises StoreErrors."""
         now = self._clock.monotonic()
         if self._ends:
             await self._approvals.note_remaining({id: max(0.0, end.running - now) for id, end in self._ends.items()})
 
     @property
     def next_end(self) -> float | None:
-        """The latest end of the next question to expire, in monotonic seconds; None without questions."""
+        """The latest time at which the next question expires, in monotonic seconds; None without questions."""
         return min((end.running for end in self._ends.values()), default=None)
 
     async def _void(self, id: ApprovalId, why: str) -> None:
@@ -393,7 +394,7 @@ def _why_not_open(id: str, asked: Approval | None) -> str:
 
 
 def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
-    """Describe what changed since the approval, "" if nothing did. An approval for `later` calls is bound to less."""
+    """Describe what changed since the approval; "" if nothing did. An approval for `later` calls is bound to less."""
     if then is None:
         return "what it was bound to was erased"
     if then.directory != now.directory:

@@ -1,4 +1,4 @@
-"""The content of an approval question as values: stored with it, and rendered in the reader's language."""
+"""The content of an approval question as values, stored with it and rendered in the reader's language."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _IN_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)", 
 class Question:
     """A call that needs approval. `commands` are parsed from shell text, `diff` is what a write would change.
 
-    `unheld` are folders with too many files to detect changes until the answer.
+    `unheld` are folders with too many files to detect changes before the answer.
     """
 
     tool: str

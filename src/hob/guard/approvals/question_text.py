@@ -1,8 +1,8 @@
 """Rendering of approval questions: exactly what would be done, protected against spoofing.
 
-Every line that comes from the call follows a bar, so that no text in it can pass for a line of Hob's. Invisible
-characters, text direction changes and long runs of blanks are spelled out. Long text is cut with the number of missing
-characters, never silently, and chats accept no approval of a question that was cut.
+Every line from the call is prefixed with a bar, so that no text in it can pass for a line of Hob's. Invisible
+characters, text direction changes and long runs of blanks are spelled out. Long text is never cut silently: the number
+of missing characters is shown, and chats accept no approval of a question that was cut.
 """
 
 import json
@@ -27,21 +27,21 @@ _BLANKS = re.compile(r"\t{9,}|[ \t]{81,}")
 
 
 class LineKind(Enum):
-    """Kinds of lines in a question."""
+    """The kinds of lines in a question."""
 
     HEAD = auto()
     TEXT = auto()
     ADDED = auto()
     REMOVED = auto()
     PLACE = auto()
-    """The position in a file of the following lines."""
+    """The position, in its file, of the following lines."""
 
 
 _KINDS = {"+": LineKind.ADDED, "-": LineKind.REMOVED, "@": LineKind.PLACE}
 
 
 def render_question(question: Question, language: str = "en") -> str:
-    """Return the whole question: the reason, the requester, the exact arguments, and their consequences."""
+    """Return the whole question: the reason, the requester, the exact arguments and their consequences."""
     return "\n".join(line for line, _ in lines_of(question, language))
 
 
@@ -70,7 +70,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
     for folder in question.unheld:
         told = "Files in {directory} may change before you answer: there are too many to keep a copy."
         yield say(language, told, directory=visible(folder))
-    if question.commands and not question.is_command_an_argument():  # before text of arbitrary length
+    if question.commands and not question.is_command_an_argument():  # shown before text of arbitrary length
         yield say(language, "It would run:")
         yield from (BAR + _shorten_blanks(visible(command)) for command in question.commands)
     if isinstance(question.arguments, str):
@@ -82,7 +82,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
 
 
 def shorten_question(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
-    """Return the question in about `limit` characters, with instructions for answering and what was left out."""
+    """Return the question in about `limit` characters, with instructions for answering and a note on omissions."""
     if len(shown) <= limit:
         return f"{shown}\n{say(language, 'Answer with approve:{id} or deny:{id}.', id=id)}"
     head, tail = int(limit * 0.75), int(limit * 0.2)
@@ -118,7 +118,7 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
 
 
 def _with_bar(text: str) -> Iterable[str]:
-    # only " " separates lines: other characters that terminals and chats take for line ends are spelled out
+    # only line feeds separate lines; other characters that terminals and chats treat as line ends are spelled out
     for line in text.split("\n"):
         yield BAR + _shorten_blanks(
             "".join(char if _is_visible(char) or char == "\t" else _spell_out(char) for char in line)
@@ -126,7 +126,7 @@ def _with_bar(text: str) -> Iterable[str]:
 
 
 def _shorten_blanks(line: str) -> str:
-    """Return the line without runs of blanks that would push its rest out of sight."""
+    """Return the line without runs of blanks that would push the rest of it out of sight."""
     return _BLANKS.sub(lambda run: f"⟨{len(run[0])} {''.join(_SIGNS[each] for each in sorted(set(run[0])))}⟩", line)
 
 
@@ -135,7 +135,7 @@ def _is_visible(char: str) -> bool:
         return char.isprintable()
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
         return False
-    # combining marks without a base, fillers that only count as letters, and variation selectors
+    # combining marks without a base, fillers that merely count as letters, and variation selectors
     return char not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" and not "\ufe00" <= char <= "\ufe0f"
 
 

@@ -1,7 +1,7 @@
 """Audit log entries in one form: admissions, decisions, approvals, rate limits.
 
 The fields that are kept for ever contain only Hob's own words: kinds, outcomes, rules, classes, ids. Anything that
-names a person or may contain what someone wrote is in the detail, which is erasable.
+names a person or may contain text written by someone is in the detail, which can be erased.
 """
 
 import json
@@ -36,7 +36,7 @@ class AuditKind(StrEnum):
 
 
 HOB = "hob"
-"""The actor of entries that nobody asked for."""
+"""The actor of entries that no person caused."""
 
 
 def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") -> AuditEntry:
@@ -49,8 +49,8 @@ def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") 
 
 
 def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
-    """Entry for an approval question (`open`), its answer, its use or its end. Records only the hash of what
-    was shown.
+    """Entry for an approval question (`open`), its answer, its use or its end. Records only the hash of the question as
+    shown.
     """
     detail = _detail(
         id=approval.id,

@@ -1,4 +1,4 @@
-"""Normalised addresses: two are equal exactly if they lead to the same place.
+"""Normalised addresses, which are equal exactly if they lead to the same place.
 
 A spelling that two programs might read differently has no normal form and matches nothing. Mail addresses are the
 dot-atoms of RFC 5322 (ASCII), host names those of RFC 1123 after IDNA (RFC 3490), telephone numbers E.164.
@@ -57,7 +57,7 @@ def mail(text: str) -> Target | None:
 
 
 def phone(text: str, country: str = "") -> Target | None:
-    """Parse a telephone number; a national one only if its country code (digits) is given."""
+    """Parse a telephone number. A national one needs the country code (digits)."""
     text = text.strip()
     found = _PHONE.fullmatch(text)
     if found is None:
@@ -104,7 +104,7 @@ def host_of(url: str) -> Target | None:
 
 
 def is_plain_url(url: str) -> bool:
-    """Return whether every program reads this URL the same way: no user part, no backslash, no space."""
+    """Return whether every program reads this URL the same way: no user part, backslash or space."""
     if any(char.isspace() or not char.isprintable() or char in '\\<>"' for char in url):
         return False
     try:
@@ -117,10 +117,10 @@ def is_plain_url(url: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """Return the name in ASCII and lower case without a final dot; "" if it is invalid or mixes scripts."""
+    """Return the name in ASCII and lower case without the final dot; "" if it is invalid or mixes scripts."""
     name = text.removesuffix(".").lower()
     if not name.isascii():
-        # only some programs take U+3002 for a dot
+        # only some programs treat U+3002 as a dot
         if (
             "\u3002" in name
             or unicodedata.normalize("NFKC", name).lower() != name
@@ -140,7 +140,7 @@ def host_name(text: str) -> str:
 
 
 def _mixed(label: str) -> bool:
-    """Return whether similar-looking scripts are mixed."""
+    """Return whether the label mixes scripts that look alike."""
     names = [unicodedata.name(char, "") for char in label if char.isalpha()]
     return len({script for script in _SCRIPTS for name in names if name.startswith(script)}) > 1
 
@@ -161,7 +161,7 @@ def recipient(text: str, country: str = "") -> Target | None:
 def path(text: str, *, base: str, home: str) -> str:
     """Return the absolute path without `.`, `..` and double slashes, or "" if the text cannot be a path.
 
-    Links are not followed; whoever opens the file must do so.
+    Links are not followed here; whatever opens the file must do that.
     """
     name = text
     if name[:5].lower() == "file:":

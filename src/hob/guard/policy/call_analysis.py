@@ -38,8 +38,10 @@ class CommandReading:
     """A command as the shell analysis understood it.
 
     `lines` are shown to people. An approval must bind `programs`, `scripts` (with the directory they are relative to)
-    and `targets`, the other words that may be paths, likewise. `sets_variables` means that it sets variables, which
-    influence which files programs use.
+    and
+    `targets`, the other words that may be paths. `sets_variables` means that the command sets variables, which
+    influence
+    the files that programs use.
     """
 
     findings: tuple[ShellFinding, ...] = ()
@@ -55,7 +57,7 @@ ReadCommand = Callable[[str, str], CommandReading]
 
 
 def require_approval(command: str, _directory: str) -> CommandReading:
-    """Require approval for every command. Used where no shell analysis is available."""
+    """Require approval for every command. Used if no shell analysis is available."""
     return CommandReading((ShellFinding(ShellSeverity.ASK, "unread", "nothing here can read commands", command),))
 
 
@@ -72,8 +74,10 @@ class ArgumentReader:
     """Dependencies of call analysis.
 
     `secrets` finds known secret values, `personal` finds personal data (cards, accounts, passwords). `resolve` returns
-    the real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
-    paths as written. `file_exists` tells whether a file exists at a path.
+    the
+    real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
+    paths
+    as written. `file_exists` returns whether a file exists at a path.
     """
 
     places: Places
@@ -87,15 +91,18 @@ class ArgumentReader:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallAnalysis:
-    """A call as the rules see it. `complete`: its roles cover every argument, so all its destinations are known.
+    """A call as the rules see it. `complete` means that its roles cover every argument, so all its destinations are
+    known.
 
-    A tool without roles, or a call with an argument not covered by them, is never exempt, because its destinations are
+    A tool without roles, or a call with an argument that they do not cover, is never exempt, because its destinations
+    are
     unknown.
 
     `paths` and `sources` are normalised. A recipient is None if it is not a plain address; `people` are the same
-    recipients as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as
-    written; `plain` are other texts except times and numbers. `replaces` means that it writes where a file already
-    exists.
+    recipients
+    as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as written;
+    `plain`
+    are other texts except times and numbers. `replaces` means that the call overwrites an existing file.
     """
 
     tool: str
@@ -147,35 +154,35 @@ class ToolCallAnalysis:
 
     @property
     def risks(self) -> tuple[str, ...]:
-        """All risks in words, without rule names."""
+        """All risks in words, without the names of rules."""
         found = [each.reason for each in self.findings if each.severity is not ShellSeverity.PLAIN]
         files = [translatable("{path} usually holds keys", path=path) for path in self.secret_files]
         return tuple(dict.fromkeys((*found, *files)))
 
     @property
     def does(self) -> str:
-        """What the call would do, in the tool's words; "" if the tool has none."""
+        """The effect of the call in the tool's words; "" if the tool has none."""
         if self.reading is None or not self.reading.says:
             return ""
         says = self.reading.says
         values = {name: _short(self.arguments.get(name)) for name in _PLACEHOLDER.findall(says)}
-        if {"{", "}"} & set(_PLACEHOLDER.sub("", says)):  # a plug-in's text, which is not a message with placeholders
+        if {"{", "}"} & set(_PLACEHOLDER.sub("", says)):  # text of a plug-in, which is not a message with placeholders
             return _PLACEHOLDER.sub(lambda found: values[found[1]], says)
         return translatable(says, **values)
 
     @property
     def invites_nobody(self) -> bool:
-        """Whether it could invite people but clearly invites nobody."""
+        """Whether the call could invite people but clearly invites nobody."""
         return self.reading is not None and self.reading.invites and self.complete and not self.recipients
 
     @property
     def reads_private(self) -> bool:
-        """Whether it shows the owner's private data."""
+        """Whether the call shows the owner's private data."""
         return Effect.READS_PRIVATE in self.spec.effects
 
     @property
     def secret_files(self) -> tuple[str, ...]:
-        """Files it touches whose names suggest keys or passwords."""
+        """The files the call touches whose names suggest keys or passwords."""
         return tuple(path for path in (*self.paths, *self.sources) if is_secret_file(path))
 
 
@@ -255,14 +262,14 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
 def _read_commands(
     commands: Sequence[str], inputs: Sequence[str], directory: str, read: ReadCommand
 ) -> tuple[CommandReading, ...]:
-    """Analyse the commands, and the text typed into them if one of them may run it, as a shell would."""
+    """Analyse the commands and, if one of them may run it, the text typed into them, as a shell would read it."""
     found = tuple(read(command, directory) for command in commands)
     noticed = any(finding.severity is not ShellSeverity.PLAIN for reading in found for finding in reading.findings)
     return (*found, *(read(text, directory) for text in inputs)) if noticed else found
 
 
 def _read_stateful_input(lines: Sequence[str]) -> Iterable[CommandReading]:
-    """Report words whose meaning in a running shell depends on what was typed before."""
+    """Report words whose meaning in a running shell depends on earlier input."""
     for text in lines:
         if (found := _STATEFUL_INPUT.search(text)) is not None:
             reason = "what it does depends on what was typed before"
@@ -270,7 +277,7 @@ def _read_stateful_input(lines: Sequence[str]) -> Iterable[CommandReading]:
 
 
 class _Arguments:
-    """Reads texts from arguments; sets `odd` if one that should be text was not."""
+    """Reads texts from arguments. Sets `odd` if an argument that should be text is not."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self._arguments = arguments
@@ -347,12 +354,12 @@ def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Itera
         yield Act.FINAL
     if Effect.COMMUNICATES in effects and not analysis.invites_nobody:
         yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
-    if Effect.EXECUTES in effects:  # outside Hob's sandbox: it may do anything a program can
+    if Effect.EXECUTES in effects:  # outside Hob's sandbox it may do anything a program can
         yield from (Act.RUN, Act.FINAL, Act.SEND)
     configures = reading is not None and (reading.configures or bool(reading.keys))
     if Effect.PERSISTS in effects or configures:
         yield Act.CONFIGURE if configures else Act.PERSIST
-    if any(analysis.scripts):  # a browser may connect somewhere merely because a host is named
+    if any(analysis.scripts):  # a browser may connect to a host merely because it is named
         yield Act.ONLINE
     yield from _acts_on_files(analysis, places)
 

@@ -1,4 +1,4 @@
-"""Connects call analysis to the shell analysis."""
+"""The connection between call analysis and shell analysis."""
 
 from hob.guard.policy.call_analysis import CommandReading, ReadCommand
 from hob.guard.policy.places import Places

@@ -19,9 +19,12 @@ class Sandbox:
     sandbox.
 
     `versioned`: the writable tree is versioned around each command. `exposed`: nothing prevents a command from changing
-    what later turns or outside programs execute or obey in that tree. `reaches` tells whether the settings let commands
-    reach a host, `online` whether they let them reach any, which a running one may already do. `late`: changes to what
-    git runs are undone only when the command has ended. `missing` tells why nothing confines commands here.
+    files in that tree that later turns or outside programs execute or obey. `reaches` returns whether the settings let
+    commands reach a host; `online` says whether they let commands reach any host, as a running one may already do.
+    `late`:
+    changes to files that git runs are undone only after the command has ended. `missing` says why nothing confines
+    commands
+    here.
     """
 
     confined: bool = True
@@ -38,7 +41,7 @@ class Sandbox:
 class Private:
     """Private text of the owner's that the turn has read.
 
-    `names` tell where it was read: the path of a file, else the tool. Text that is always part of the prompt has none.
+    `names` say where it was read: the path of a file, else the tool. Text that is always part of the prompt has none.
     """
 
     names: tuple[str, ...] = ()
@@ -49,10 +52,13 @@ class Private:
 class Context:
     """Whose turn it is, what it has seen, and how its session is configured.
 
-    `sender` is the least known of the speakers, `named` is what the owner's own words name. `group`: others read the
-    answer. `model` made the call, `depth` is the number of agents between it and a person's message. `answerable`:
-    somebody will see a question. `searched` are addresses that the search provider returned in this turn; `private` is
-    the private text it has read; `written` are files that earlier tainted turns changed without the owner being told;
+    `sender` is the least known of the speakers, `named` is what the owner's own words name. `group` means that others
+    read
+    the answer. `model` made the call; `depth` is the number of agents between it and a person's message. `answerable`
+    means
+    that a person will see a question. `searched` are addresses that the search provider returned in this turn;
+    `private` is
+    the private text it has read; `written` are files that earlier tainted turns changed without telling the owner;
     `reached` are hosts that an approved command of this turn reaches; `untrusted_sources` describes, for people, the
     foreign text it has read, as far as known.
     """
@@ -77,5 +83,5 @@ class Context:
 
     @property
     def tainted(self) -> bool:
-        """Whether it contains text of untrusted origin."""
+        """Whether the turn contains text of untrusted origin."""
         return self.trust is not Trust.TRUSTED

@@ -2,8 +2,9 @@
 
 There is no substring search. The words are split into the largest pieces that may be addresses, each piece is
 normalised (`hob.guard.policy.addresses`), and only equal forms match: `example.com` is not in `evil-example.com`, nor
-`user@example.com` in `user@example.com.evil`. Pasted text is not the owner's own as far as it can be recognised: quoted
-lines, code blocks, forwarded mail, very long messages. A sentence that forbids something names nothing.
+`user@example.com` in `user@example.com.evil`. Pasted text does not count as the owner's own, as far as it can be
+recognised: quoted lines, code blocks, forwarded mail, very long messages. A sentence that forbids something names
+nothing.
 """
 
 import re
@@ -66,7 +67,7 @@ def _forbids(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OwnerWords:
-    """What the owner's words of a turn name. Made by `parse_owner_words`."""
+    """The things that the owner's words of a turn name. Created by `parse_owner_words`."""
 
     targets: frozenset[Target] = frozenset()
     urls: frozenset[str] = frozenset()
@@ -82,8 +83,10 @@ class OwnerWords:
         """Return whether the words contain this name of a person, room, place or thing, used as a name.
 
         A single word counts only if it is written like a name: with a capital or a digit within a sentence, in quotes,
-        after `#` or `@`, next to "channel", or like a file; a number only after "id". So an account called "please" is
-        not named by politeness, nor a file called 13 by a time of day.
+        after
+        `#` or `@`, next to "channel", or like a file; a number counts only after "id". So politeness does not name an
+        account
+        called "please", nor does a time of day name a file called 13.
         """
         bare = name.strip().lstrip("#@")
         if not bare or not bare.isprintable():
@@ -98,13 +101,14 @@ class OwnerWords:
         return len(found) == 1 and found[0] in self.amounts
 
     def covers(self, text: str) -> bool:
-        """Return whether a text consists only of these words, so that it carries nothing else."""
+        """Return whether a text consists only of words of the owner's, so that it carries nothing else."""
         return all(found[0].casefold() in self.words for found in _WORD.finditer(text)) and len(text) <= len(self.own)
 
     def names_recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
         """Return whether this address, or the one person it belongs to, is named.
 
-        A handle is valid on one platform only, which must be named too unless the conversation is `here`, on it.
+        A handle is valid on one platform only. The words must name that platform too, unless the conversation is on it
+        (`here`).
         """
         if target is None:
             return False
@@ -119,7 +123,8 @@ class OwnerWords:
     def names_person(self, name: str, channel: str = "", here: str = "") -> bool:
         """Return whether this is the name of an admitted person, used as a name, and leads to one address.
 
-        If the person has several, the channel must be named too unless the conversation is `here`, on it.
+        If the person has several addresses, the words must name the channel too, unless the conversation is on it
+        (`here`).
         """
         wanted = name.strip().casefold()
         for known, addresses in self.contacts.items():
@@ -128,7 +133,7 @@ class OwnerWords:
         return False
 
     def names_host(self, target: Target | None) -> bool:
-        """Return whether this host is named by itself; a URL names only itself."""
+        """Return whether the words name this host on its own. A URL names only itself, not its host."""
         return target is not None and target in self.targets
 
     def names_url(self, url: str) -> bool:
@@ -136,7 +141,7 @@ class OwnerWords:
         return url in self.urls and is_plain_url(url)
 
     def names_path(self, path: str) -> bool:
-        """Return whether this normalised path is named; a named folder does not cover its contents."""
+        """Return whether the words name this normalised path. A named folder does not cover its contents."""
         return bool(path) and path in self.paths
 
 
@@ -151,7 +156,7 @@ def parse_owner_words(
     country: str = "",
     contacts: Mapping[str, tuple[str, ...]] | None = None,
 ) -> OwnerWords:
-    """Collect what these messages of the owner name. `contacts` are stored addresses by name, `country` is a calling
+    """Collect what these messages of the owner name. `contacts` are stored addresses by name; `country` is a calling
     code.
     """
     words = "\n".join(filter(None, map(own_words, texts)))
@@ -185,7 +190,7 @@ def parse_owner_words(
 
 
 def urls_in(text: str) -> frozenset[str]:
-    """Return every URL in a text without an author, such as a search result."""
+    """Return all URLs in a text that no person wrote, such as a search result."""
     found = (
         url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
     )
@@ -206,7 +211,8 @@ def _is_name(name: str, text: str, found: re.Match[str]) -> bool:
 
 
 def _amounts(words: str) -> frozenset[Decimal]:
-    """Return amounts of money: numbers next to a currency, or all numbers if there is none. Account numbers do not
+    """Return amounts of money: numbers next to a currency, or all numbers if there is no currency. Account numbers do
+    not
     count.
     """
     text = _ACCOUNT.sub(" ", words)
@@ -218,7 +224,7 @@ def _amounts(words: str) -> frozenset[Decimal]:
 
 
 def _sums(text: str) -> Iterator[Decimal]:
-    """Yield the numbers in a text; in `1.200` and `1,200` the separator marks thousands."""
+    """Yield the numbers in a text. In `1.200` and `1,200` the separator marks thousands."""
     for each in _AMOUNT.finditer(_ACCOUNT.sub(" ", text)):
         plain = re.sub(r"[' \u00a0\u202f]", "", each[0])
         whole, sep, part = plain, "", ""
@@ -230,7 +236,7 @@ def _sums(text: str) -> Iterator[Decimal]:
 
 
 def _addresses(token: str) -> Iterable[Target]:
-    """Yield the piece as every kind of address that it may be; at most one will be right."""
+    """Yield the piece as every kind of address that it may be. At most one of them is right."""
     bare = _PREFIX.sub("", token, count=1) if _PREFIX.match(token) else token
     readers: tuple[Callable[[str], Target | None], ...] = (mail, handle)
     for read in readers:
@@ -250,7 +256,7 @@ def _is_host(name: str) -> bool:
 
 
 def _bare(token: str) -> str:
-    """Return the piece without punctuation: paired marks around it, and what ends a sentence."""
+    """Return the piece without the punctuation around it: paired marks, and marks that end a sentence."""
     token = token.rstrip(".:!?…。、")
     for opening, closing in _PAIRS:
         if len(token) > 2 and token.startswith(opening) and token.endswith(closing):
@@ -271,9 +277,10 @@ def _spellings(token: str) -> Iterable[str]:
 def _people(
     words: str, contacts: Mapping[str, tuple[str, ...]], country: str
 ) -> tuple[dict[Target, str], dict[str, int]]:
-    """Return the addresses of the people named who have exactly one of a kind, and each named person's address count.
+    """Return the addresses of the named people who have exactly one of a kind, and each named person's number of
+    addresses.
 
-    Of overlapping names the longest counts.
+    Of overlapping names, the longest counts.
     """
     text = " ".join(found[0].casefold() for found in _WORD.finditer(words))
     found: dict[Target, str] = {}

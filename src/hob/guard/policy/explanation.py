@@ -1,6 +1,4 @@
-"""Explanation of why a call would be allowed, asked about or refused: the answer of every stage, without side
-effects.
-"""
+"""Explanation of why a call would be allowed, asked about or refused: every stage's answer, without side effects."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -34,7 +32,7 @@ RISK_WORDS: Mapping[Tier, str] = {
     Tier.WRITE: translatable("medium (it changes something)"),
     Tier.HIGH_RISK: translatable("high (it can do harm)"),
 }
-"""The risk of a tool or call by its tier, for people; whether it is allowed is another question."""
+"""The risk of a tool or call by its tier, in words for people. Whether the call is allowed is a separate question."""
 
 
 def explain(
@@ -42,7 +40,7 @@ def explain(
 ) -> tuple[PolicyDecisionTrace, ToolCallAnalysis | None]:
     """Return the decision about a call with these arguments (JSON), and its analysis.
 
-    Without a spec the worst is assumed, as for every tool that declares nothing.
+    Without a spec the worst is assumed, as for any tool that declares nothing.
     """
     call = ToolCall(CallId("explain"), tool, arguments)
     analysis = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
@@ -61,7 +59,7 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
-    """Return the decision for people, one line each. Programs use `decision_view`, which has the rule names."""
+    """Return the decision for people, line by line. Programs use `decision_view`, which has the names of rules."""
     sentence = explain_verdict(decided.rule, type(decided.verdict).__name__.lower())
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
     if decided.trail and not isinstance(decided.verdict, Allow):

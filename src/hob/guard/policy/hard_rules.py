@@ -1,7 +1,7 @@
 """Hard rules: refusals that no setting, mode or approval can lift.
 
-Hob's own state, secrets, the settings of the guard and the sandbox themselves, and commands that destroy disks or
-devices, exhaust the machine or control the system (found by the shell analysis).
+They protect Hob's own state, secrets, and the settings of the guard and the sandbox, and refuse commands that destroy
+disks or devices, exhaust the machine or control the system (found by the shell analysis).
 """
 
 import re
@@ -19,7 +19,7 @@ PROTECTED_SETTINGS = (
     *("sandbox", "policy", "approvals", "guard", "admission", "scanner", "masking", "audit", "security"),
     *("gateway", "store", "channels"),
 )
-"""Settings, including everything below them, that only the owner changes, by hand."""
+"""Settings that only the owner may change, by hand, including everything below them."""
 
 _SPEAKS_TO_HOB = re.compile(r"\bhob\.sock\b|-m[ \t]*['\"]?hob\b(?!-)|\b(?:from|import)[ \t]+hob\b|\bhob_home\b")
 """Ways to reach Hob's own interfaces other than the program `hob`, which the shell analysis finds."""
@@ -70,7 +70,7 @@ class HardRules:
 
 
 def is_protected(key: str) -> bool:
-    """Return whether a setting, by its dotted name, belongs to the guard. Irregular names count as protected."""
+    """Return whether a setting, given by its dotted name, belongs to the guard. Irregular names count as protected."""
     if _KEY.fullmatch(key) is None:
         return True
     plain = key.casefold().replace("-", "_")

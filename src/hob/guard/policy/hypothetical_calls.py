@@ -17,7 +17,7 @@ from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 
 @dataclass(frozen=True, slots=True)
 class GuardSetup:
-    """The guard of this home, and the available tools."""
+    """The guard of this home, and the tools available to it."""
 
     policy: Policy
     reader: ArgumentReader

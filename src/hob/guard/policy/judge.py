@@ -1,4 +1,4 @@
-"""The judge: collects what a decision depends on, applies the policy, and records every verdict."""
+"""The judge: collects everything that a decision depends on, applies the policy, and records every verdict."""
 
 import logging
 from collections import OrderedDict
@@ -32,15 +32,16 @@ from hob.store.decisions import PolicyDecision
 log = logging.getLogger(__name__)
 
 _WRITING = frozenset({Act.WRITE, Act.RUN, Act.FINAL, Act.PERSIST})
-_KEPT = 64  # turns whose words stay cached
+_KEPT = 64  # turns whose words are cached
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyInput:
-    """What the judge cannot see in the turn itself; see `Context` for the meanings.
+    """Inputs of a decision that are not part of the turn; see `Context` for their meanings.
 
-    `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
-    `untrusted_sources` is foreign text that the model sees besides the turn's own messages.
+    `reachable` means that the owner can be asked although nobody waits for this turn. `contacts` are stored addresses
+    by
+    name. `untrusted_sources` is foreign text that the model sees in addition to the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED
@@ -71,10 +72,10 @@ class TaintedWrites(Protocol):
         """Record that this tainted turn may change files. Durable on return. Raises StoreErrors."""
 
     async def files(self) -> Sequence[str]:
-        """Return some files that such turns changed, newest first. Raises StoreErrors."""
+        """Return some of the files that such turns changed, newest first. Raises StoreErrors."""
 
     async def clear(self) -> None:
-        """Forget them, because the owner was told and agreed. Raises StoreErrors."""
+        """Forget these turns, because the owner was told and agreed. Raises StoreErrors."""
 
 
 class Records(Protocol):
@@ -85,7 +86,7 @@ class Records(Protocol):
 
 
 class PolicyJudge:
-    """Implements `Judge`: labels and arguments decide, and nothing is done that could not be recorded."""
+    """Implements `Judge`. Labels and arguments decide, and nothing is done that could not be recorded."""
 
     def __init__(
         self,
@@ -111,13 +112,14 @@ class PolicyJudge:
         try:
             policy_input = await self._policy_inputs.policy_input(turn, spec)
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
-            # an answered question stays valid even if nobody could be asked now
+            # an answered question stays valid even if nobody can be asked now
             analysis = read_call(call, spec, self._reader, context.sandbox)
             if self._tainted_writes is not None and analysis is not None and not context.tainted and may_send(analysis):
                 context = replace(context, written=tuple(await self._tainted_writes.files()))
             first = verdict = self._decide(analysis, replace(context, answerable=True)).verdict
             if analysis is not None and self._rate_limit is not None and not isinstance(verdict, Deny):
-                verdict = await self._rate_limit.refuse(analysis, turn) or verdict  # before an approval is used up
+                # checked before an approval is used up
+                verdict = await self._rate_limit.refuse(analysis, turn) or verdict
             if isinstance(verdict, Ask) and self._approvals is not None:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:
@@ -166,7 +168,7 @@ class PolicyJudge:
         )
 
     def _note_reached(self, turn: TurnId, hosts: tuple[str, ...]) -> None:
-        """Remember the hosts of an approved command: further commands of this turn may reach them too."""
+        """Remember the hosts of an approved command, because further commands of this turn may reach them too."""
         self._reached[turn] = self._reached.pop(turn, frozenset()).union(hosts)
         if len(self._reached) > _KEPT:
             self._reached.popitem(last=False)
@@ -202,13 +204,13 @@ def _foreign_sources(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
 
 
 def _is_own_words(inbound: Inbound) -> bool:
-    """Return whether the owner wrote this for this turn; nothing made by Hob counts, whatever its label."""
+    """Return whether the owner wrote this for this turn. Text made by Hob never counts, whatever its label."""
     by_owner = inbound.sender.cls is SenderClass.OWNER and inbound.label.origin is Origin.OWNER
     return by_owner and inbound.label.trusted and not inbound.hops and not inbound.background
 
 
 def _is_present(inbound: Inbound) -> bool:
-    """Return whether the owner is waiting for the turn and so would see a question."""
+    """Return whether the owner is waiting for the turn and would therefore see a question."""
     return inbound.sender.cls is SenderClass.OWNER and not inbound.background and not inbound.hops
 
 

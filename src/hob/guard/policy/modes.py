@@ -1,6 +1,6 @@
 """Permission modes and autonomy: what is allowed without asking in a trusted context.
 
-`TABLE` is the single source, and the documentation page is generated from it. Tainted contexts, senders other than the
+`TABLE` is the single source, from which the documentation page is generated. Tainted contexts, senders other than the
 owner, and hard rules only make it stricter.
 """
 
@@ -18,7 +18,7 @@ class Mode(StrEnum):
 
 
 class Autonomy(StrEnum):
-    """How much a session does on its own, least first."""
+    """How much a session does without asking, least first."""
 
     SUPERVISED = "supervised"
     CAUTIOUS = "cautious"
@@ -26,7 +26,7 @@ class Autonomy(StrEnum):
 
 
 class Act(StrEnum):
-    """What a call does, judging by its effects and arguments. One call may do several."""
+    """The acts of a call, derived from its effects and arguments. One call may have several."""
 
     READ = "read"
     FETCH = "fetch"

@@ -50,8 +50,8 @@ EXECUTABLE_CONFIG_FOLDERS = ("skills", "operations", "memory", *_CONFIGURING)
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The absolute paths that rules refer to. Relative names start at `base`; `closed` are additional closed files and
-    folders, and what is written below `outgoing` leaves the machine.
+    """The absolute paths that rules refer to. Relative names start at `base`. `closed` are additional closed files and
+    folders; anything written below `outgoing` leaves the machine.
     """
 
     state: str
@@ -66,11 +66,11 @@ class Places:
         return path(text, base=self.base, home=self.home)
 
     def is_state(self, where: str) -> bool:
-        """Return whether this is, contains or lies in Hob's own state directory."""
+        """Return whether this is Hob's own state directory, contains it, or is inside it."""
         return bool(where) and (is_within(where, self.state) or is_within(self.state, where))
 
     def is_closed(self, where: str) -> bool:
-        """Return whether this is a place of secrets or of the system that tools have no business in."""
+        """Return whether this is a place of secrets or of the system, which tools have no business in."""
         own = (f"{self.home}/{name}" for name in _CLOSED_IN_HOME)
         return any(is_within(where, each) for each in (*self.closed, *_CLOSED, *own))
 
@@ -80,14 +80,15 @@ class Places:
         return is_executable_config_name(where) or any(is_within(where, each) for each in folders)
 
     def is_outgoing(self, where: str) -> bool:
-        """Return whether what is written here leaves the machine."""
+        """Return whether anything written here leaves the machine."""
         return any(is_within(where, each) for each in self.outgoing)
 
     def is_reported_change(self, where: str) -> bool:
         """Return whether the owner must be told if a command changed this.
 
-        That is executable configuration, except what git keeps in its own folder: git changes that itself all the time,
-        and only hooks and settings make it run something.
+        That is executable configuration, except in git's own folder, which git itself changes all the time: there, only
+        hooks
+        and settings make git run something.
         """
         for folder in _REPOSITORIES:
             inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
@@ -96,7 +97,7 @@ class Places:
         return self.is_executable_config(where)
 
     def is_configuration(self, where: str) -> bool:
-        """Return whether this is code that Hob itself will run."""
+        """Return whether this is code that Hob itself runs."""
         return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
 
 
@@ -117,7 +118,10 @@ def is_secret_file(where: str) -> bool:
 
 
 def is_hidden_file(name: str) -> bool:
-    """Return whether commands see an empty file in place of one of this name; most `.pem` files are certificates."""
+    """Return whether commands see an empty file in place of a file of this name. Most `.pem` files are certificates, so
+    they
+    stay visible.
+    """
     return SECRET_NAME.fullmatch(name) is not None and not (name.endswith(".pem") and "key" not in name)
 
 

@@ -1,8 +1,8 @@
 """The policy: a series of stages, each a pure function from a call and its context to a verdict or None.
 
-All stages are asked and the strictest verdict wins, the earliest stage's among equals, so no order of settings can
-loosen what another one forbids. The result names the deciding rule and keeps the trail. In a tainted turn a question
-can only be approved once, whichever stage raised it.
+All stages are asked and the strictest verdict wins, the earliest stage's among equals, so the order of settings cannot
+loosen a prohibition. The result names the deciding rule and keeps the trail. In a tainted turn a question can only be
+approved once, whichever stage raised it.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ def strictness(verdict: Verdict) -> int:
 def is_grantable(rule: str) -> bool:
     """Return whether a question of this rule may be approved for a session or for ever.
 
-    Never in a tainted turn, and never for acts that persist or change settings.
+    Not in a tainted turn, and not for acts that persist or change settings.
     """
     return rule in _GRANTABLE
 
@@ -91,7 +91,7 @@ def profile(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings
 
 
 def provider(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """Stage: tools allowed for the model's provider or this very model."""
+    """Stage: tools allowed for the model's provider or for this model."""
     names = (context.model.partition("/")[0], context.model)
     return _first(policy.providers, names, "provider", analysis, f"to {context.model}")
 
@@ -109,7 +109,7 @@ def group(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
 
 
 def sandbox(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """Stage: commands run confined, or unconfined by the owner's explicit wish after a question each time."""
+    """Stage: commands run confined, or, by the owner's explicit wish, unconfined after a question each time."""
     if Act.RUN not in analysis.acts:
         return None
     if analysis.reading is not None and analysis.reading.runs:
@@ -166,7 +166,7 @@ def mode(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -
     for act in Act:
         if act in analysis.acts:
             said = _of_table(act, analysis, context)
-            # the last permitted act is the most telling: running a command is more than reading
+            # the last permitted act says most: running a command is more than reading
             if worst is None or isinstance(worst, Allow) or strictness(said) > strictness(worst):
                 worst = said
     return worst
@@ -213,7 +213,7 @@ def _listed(rule: str, rules: ToolRules, analysis: ToolCallAnalysis, where: str)
 def _first(
     table: Mapping[str, ToolRules], names: tuple[str, ...], rule: str, analysis: ToolCallAnalysis, where: str
 ) -> Verdict | None:
-    """Return the first refusal among the entries of these names; each can only narrow the others."""
+    """Return the first refusal among the entries of these names. Each entry can only narrow the others."""
     for name in names:
         if name in table and (refused := _listed(rule, table[name], analysis, where)) is not None:
             return refused

@@ -13,11 +13,11 @@ from hob.guard.policy.modes import Act
 _ACTS = frozenset({Act.SEND, Act.PERSIST, Act.FINAL, Act.CONFIGURE})
 
 Alert = Callable[[str, str, RateLimited, SenderClass], Awaitable[None]]
-"""Receives a spike, once: sender, app, reason, and the sender's class. Raises StoreErrors."""
+"""Receives a spike once, with the sender, the app, the reason and the sender's class. Raises StoreErrors."""
 
 
 class ToolRateLimit:
-    """`ActionRates` applied to calls. A turn counts for the least known of its speakers.
+    """Applies `ActionRates` to calls. A turn counts for the least known of its speakers.
 
     `who_is` maps a sender to a person across all their addresses. Sandboxed commands do not count as actions.
     """

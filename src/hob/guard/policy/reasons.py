@@ -1,9 +1,9 @@
-"""Reasons for judgements as people read them. Importing this is cheap, for code that only shows questions."""
+"""Reasons for judgements in words for people. Cheap to import, for code that only shows questions."""
 
 from hob.core.translation.language import Translatable, translatable
 
 RISK = "{reason} ({rule})"
-"""A finding of a shell rule, as a reason."""
+"""The reason given for a finding of a shell rule."""
 
 
 def strip_rule(reason: str) -> str:
@@ -15,12 +15,12 @@ def strip_rule(reason: str) -> str:
 
 
 def add_taint(reason: str, why: str) -> Translatable:
-    """Combine a reason with what the turn has read."""
+    """Append what the turn has read to a reason."""
     return translatable("{reason}, and {why}", reason=reason, why=why)
 
 
 def strip_taint(reason: str) -> str:
-    """Return what the call itself would do or lacks, without the shell rule and without what the turn has read."""
+    """Return only what the call itself would do or lacks, without the shell rule and what the turn has read."""
     bare = strip_rule(reason)
     if isinstance(bare, Translatable) and {*bare.values} == {"reason", "why"}:
         return str(bare.values["reason"])

@@ -1,6 +1,6 @@
-"""Names of the rules, and a sentence for each. A decision is stored with the rule's name alone.
+"""Names of the rules, and a sentence for each.
 
-So no argument of a call ends up in a table that cannot be erased.
+A decision is stored with the rule's name alone, so that no argument of a call ends up in a table that cannot be erased.
 """
 
 from collections.abc import Mapping
@@ -64,11 +64,11 @@ MODES: Mapping[str, str] = {
     "ask": translatable("In the conversation's mode Hob asks you first."),
     "deny": translatable("In the conversation's mode Hob may not do it."),
 }
-"""What a conversation's mode says about a call, by verdict."""
+"""Explanations of a conversation's mode, by verdict."""
 
 
 def explain_verdict(rule: str, verdict: str) -> str:
-    """Return why this rule gave this verdict (`allow`, `ask`, `deny`), for people."""
+    """Return why this rule gave this verdict (`allow`, `ask`, `deny`), in words for people."""
     if not rule.startswith("mode."):
         return describe_rule(rule)
     return MODES["named" if verdict == "allow" and rule.endswith(".named") else verdict]

@@ -1,4 +1,4 @@
-"""Tainted contexts: what could send data out, is irreversible or persists needs the owner's approval.
+"""Tainted contexts: calls that could send data out, are irreversible or persist need the owner's approval.
 
 The only exemption is that the owner's own words of this turn literally name the recipient, host or path. Nothing here
 depends on what the model says, so it holds even if the model obeys an attacker.
@@ -19,14 +19,14 @@ from hob.guard.policy.modes import Act
 from hob.guard.policy.reasons import add_taint
 from hob.guard.settings import PolicySettings
 
-# Detection of repeated passages: a safety net against mishaps, because text can always be rephrased.
+# Detection of repeated passages: a safety net against accidents, not a barrier, because text can always be rephrased.
 
 _WORD = re.compile(r"\w+")
 _RUN = 6  # consecutive words that cannot be a coincidence
 
 
 def shares_passage(text: str, private: str) -> bool:
-    """Return whether the texts share some consecutive words or a whole short private text, ignoring case and
+    """Return whether the texts share several consecutive words or a whole short private text, ignoring case and
     punctuation.
     """
     passages = _passages(private)
@@ -132,7 +132,7 @@ def _describe_unnamed(analysis: ToolCallAnalysis) -> str:
 
 
 def _tainted(reason: str, context: Context) -> str:
-    """Return the reason, and what foreign text the turn has read, as far as known."""
+    """Append to the reason what foreign text the turn has read, as far as known."""
     why = translatable("this conversation holds text that is not yours")
     if context.untrusted_sources:
         what = context.untrusted_sources[0]
@@ -143,12 +143,12 @@ def _tainted(reason: str, context: Context) -> str:
 
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Return whether the owner's words name every file it changes, and these files are known."""
+    """Return whether the owner's words name every file that the call changes, and all these files are known."""
     return analysis.complete and bool(analysis.paths) and all(map(context.named.names_path, analysis.paths))
 
 
 def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Return whether the owner's words name what cannot be undone: the changed files, or the recipients."""
+    """Return whether the owner's words name everything that cannot be undone: the changed files, or the recipients."""
     if analysis.paths:
         return names_paths(analysis, context)
     if not analysis.things:
@@ -159,7 +159,7 @@ def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> 
 
 
 def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Return whether everything it would write consists of the owner's words and goes to nobody."""
+    """Return whether everything the call would write consists of the owner's words and is sent to nobody."""
     goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
     texts = (analysis.body, *analysis.plain)
     return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.covers, texts))
@@ -180,7 +180,7 @@ def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
 
 
 def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
-    """Describe private content that the owner's words did not ask to send, or return ""."""
+    """Describe private content that the owner's words did not ask to send; "" if there is none."""
     for source in analysis.sources:
         if not context.named.names_path(source):
             return translatable("the file {path}", path=source)
@@ -198,7 +198,7 @@ def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def private_text(text: str, personal: Iterable[str], context: Context) -> str:
-    """Describe private content in a text that leaves, or return ""."""
+    """Describe private content in a text that leaves; "" if there is none."""
     said = context.named.words
     if any(value.casefold() not in said for value in personal):
         return "personal data"
@@ -214,9 +214,9 @@ def private_text(text: str, personal: Iterable[str], context: Context) -> str:
 
 
 def _unnamed_link(text: str, context: Context) -> str:
-    """Return a link in outgoing text that the owner's words do not contain, or "".
+    """Return a link in outgoing text that the owner's words do not contain; "" if there is none.
 
-    Readers take the text for the owner's: an attacker's links would be sent in the owner's name.
+    Readers take the text for the owner's, so an attacker's links would be sent in the owner's name.
     """
     for found in _LINK.finditer(text):
         link = found[0].rstrip(".,;:!?)]}'\"")
@@ -227,7 +227,7 @@ def _unnamed_link(text: str, context: Context) -> str:
 
 
 def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
-    """Return a URL that no trusted source gave, or "" if all may be fetched."""
+    """Return a URL that no trusted source gave; "" if all of them may be fetched."""
     if analysis.reading is not None and analysis.reading.searches and analysis.complete:
         return ""
     if not analysis.complete or not analysis.urls:
@@ -239,13 +239,13 @@ def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def _private_in_urls(analysis: ToolCallAnalysis, context: Context) -> str:
-    """Describe private content in URLs of which only the host was named, or return ""."""
+    """Describe private content in URLs of which only the host was named; "" if there is none."""
     made = [url for url in analysis.urls if not (context.named.names_url(url) or url in context.searched)]
     return _private_in_texts(map(unquote_plus, made), analysis, context)
 
 
 def _private_in_arguments(analysis: ToolCallAnalysis, context: Context) -> str:
-    """Describe private content that a remote server would learn from the arguments, or return ""."""
+    """Describe private content in the arguments that a remote server would receive; "" if there is none."""
     if analysis.reading is None or not analysis.reading.remote:
         return ""
     asked = (text for name, value in analysis.arguments.items() for text in _free_texts(name, value, analysis))
@@ -253,18 +253,18 @@ def _private_in_arguments(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def _free_texts(name: str, value: Any, analysis: ToolCallAnalysis) -> Iterable[str]:
-    """Yield the texts of an argument, unless it is one of the values that the schema enumerates."""
+    """Yield the texts of an argument, except values that the schema enumerates."""
     declared = analysis.spec.schema.get("properties", {}).get(name)
     choices = declared.get("enum") if isinstance(declared, Mapping) else None
     return () if isinstance(choices, list) and value in choices else texts_in(value)
 
 
 def _private_in_texts(texts: Iterable[str], analysis: ToolCallAnalysis, context: Context) -> str:
-    """Describe private content that may be in texts the owner did not give, or return ""."""
+    """Describe private content that may be in texts the owner did not give; "" if there is none."""
     made = tuple(texts)
     if not made:
         return ""
     for each in context.private:
-        if each.names:  # in any disguise, even a few letters at a time
+        if each.names:  # what was read may be in there in any disguise, even a few letters at a time
             return translatable("what was read from {path}", path=each.names[0])
     return private_text(" ".join(made), analysis.personal, context)

@@ -34,7 +34,7 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     "coding": ("group:talk", "group:files", "group:runtime", "group:web", "group:memory", "group:sessions"),
     "full": (),
 }
-"""Named allow lists; an empty one allows everything."""
+"""Named allow lists. An empty one allows everything."""
 
 _GROUP = "group:"
 
@@ -47,7 +47,7 @@ class ToolList:
     deny: tuple[str, ...] = ()
 
     def refuses(self, tool: str) -> str:
-        """Return the entry that excludes this tool, `allow` if none lists it, "" if it may be used."""
+        """Return the entry that excludes this tool, `allow` if no entry lists it, or "" if it may be used."""
         for pattern in self.deny:
             if _matches(pattern, tool):
                 return pattern

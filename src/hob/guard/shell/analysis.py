@@ -19,7 +19,9 @@ _DECEPTIVE = re.compile(
 
 
 def analyse(command: str) -> Analysis:
-    """Return every command that the text would run. Pure; never raises; linear in the text, of which 64 kB are read."""
+    """Return every command that the text would run. Pure, never raises, and linear in the text, of which 64 kB are
+    read.
+    """
     problems: list[SyntaxProblem] = []
     text = command
     if len(text) > LONGEST:
@@ -59,7 +61,7 @@ def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
 
 
 def strip_deceptive(text: str) -> tuple[str, list[SyntaxProblem]]:
-    """Return the text without deceptive characters, and one problem for each kind found."""
+    """Return the text without deceptive characters, and one problem for each kind of them."""
     if _DECEPTIVE.search(text) is None:
         return text, []
     kinds = dict.fromkeys(_kind(found[0]) for found in _DECEPTIVE.finditer(text))

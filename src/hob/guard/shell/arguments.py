@@ -4,11 +4,11 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator
 
-# Partially known words: text in which marker characters stand for what only the shell will know at run time. No program
-# argument can contain NUL, and the other control characters used here are stripped (and reported) before the text is
-# read, so a marker is never mistaken for text.
+# Partially known words: text in which marker characters stand for parts that only the shell knows at run time. Program
+# arguments cannot contain NUL, and the other control characters used here are stripped (and reported) before the text
+# is read, so a marker is never mistaken for text.
 
-ANY = "\x00"  # any text, possibly empty; unquoted it may even be several words
+ANY = "\x00"  # any text, possibly empty; if unquoted, possibly several words
 STAR = "\x01"  # an unquoted `*`: any part of a file name
 ONE = "\x02"  # an unquoted `?` or `[...]`: one character of a file name
 HOME = "\x03"  # a home directory
@@ -32,7 +32,7 @@ def is_known(value: str) -> bool:
 
 
 def display(value: str) -> str:
-    """Return the value for display; `…` stands for an unknown part."""
+    """Return the value for display, with `…` for an unknown part."""
     return _SIGN.sub(lambda sign: _SHOWN[sign[0]], value) if _SIGN.search(value) else value
 
 
@@ -76,7 +76,7 @@ def may_be(value: str, text: str) -> bool:
 
 # Program names by what the programs do.
 
-# their arguments are text, or they can only read and print
+# programs whose arguments are text, or that can only read and print
 HARMLESS_PROGRAMS = frozenset(
     words("""[ alias apropos arch awk basename bat bind break cal cat cksum clear cloc cmp column comm complete
     compopt continue cowsay cut date declare df diff diff3 diffstat dir dircolors dirname dos2unix du echo egrep exa
@@ -97,22 +97,22 @@ DANGEROUS_PROGRAMS = frozenset(
     truncate curl wget nc ncat socat""")
 ) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
 
-# also subcommand names of other programs: `git init`, `docker kill`, `vagrant halt`
+# these are also subcommand names of other programs: `git init`, `docker kill`, `vagrant halt`
 AMBIGUOUS_NAMES = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
-SHUTDOWN_TIMES = frozenset({"now", *"0123456"})  # what follows these names when they are programs
+SHUTDOWN_TIMES = frozenset({"now", *"0123456"})  # arguments of these names when they are programs
 
-# what these run follows from their options; a dangerous name among their arguments is a file, a package or a page
+# the options of these determine what they run; a dangerous name among their arguments is a file, package or page
 UNDERSTOOD_PROGRAMS = frozenset(
     words("""git tar gtar bsdtar cd pushd mkdir cp mv ln install man tldr info apt apt-get aptitude apk dnf yum pacman
     zypper brew port snap pip pip3 pipx gem cpan cpanm luarocks dpkg rpm pytest set""")
 )
 
-# fetch content written by others
+# programs that fetch content written by others
 DOWNLOADERS = frozenset(
     {"curl", "wget", "fetch", "aria2c", "http", "https", "httpie", "xh", "lynx", "w3m", "lwp-request"}
 )
 
-# turn unreadable data into readable text
+# programs that turn unreadable data into readable text
 DECODERS = frozenset({"base64", "base32", "xxd", "openssl", "rev", "uudecode", "gpg", "gzip", "gunzip", "zcat", "tr"})
 
 
@@ -120,9 +120,7 @@ Args = tuple[str, ...]
 
 
 def after_options(args: Args, valued: Collection[str] = (), operands: int = 0, assigns: bool = False) -> Args:
-    """Return the arguments after options (`valued` ones take the next argument), some operands and `NAME=value`
-    pairs.
-    """
+    """Return the arguments after options (`valued` ones take a value), some operands and `NAME=value` pairs."""
     at = 0
     while at < len(args):
         arg = args[at]
@@ -174,7 +172,7 @@ def option_values(args: Args, *options: str) -> Iterator[str]:
 
 
 def has_option(args: Args, letters: str = "", *options: str) -> bool:
-    """Return whether one of the options is given: a letter alone or in a cluster, or a long option, possibly
+    """Return whether one of the options is given, as a letter alone or in a cluster, or as a long option, possibly
     abbreviated.
     """
     for arg in args:

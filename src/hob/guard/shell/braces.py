@@ -7,7 +7,7 @@ from itertools import pairwise
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.tree import Part, Text, Word
 
-_MAX = 64  # words generated from one word; with more, the word is unknown
+_MAX = 64  # maximum words generated from one word; beyond it, the word is unknown
 _LONGEST = 2048  # unquoted characters of a word with braces
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d{1,6})?|([A-Za-z])\.\.([A-Za-z])")
 
@@ -40,7 +40,7 @@ def expand_braces(word: Word) -> list[Word]:
 
 
 def _expanded(items: list[_Item], depth: int) -> list[list[_Item]]:
-    """Return all expansions of the items; both their number and the recursion depth are bounded by `_MAX`."""
+    """Return all expansions of the items. Both their number and the recursion depth are bounded by `_MAX`."""
     closing = _matching(items)
     at = 0
     while at < len(items):

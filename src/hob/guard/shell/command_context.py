@@ -18,16 +18,16 @@ NO_EFFECTS: frozenset[Effect] = frozenset()
 
 
 class ShellSeverity(IntEnum):
-    """The consequence of a finding; the highest severity of a command counts."""
+    """The consequence of a finding. The highest severity of a command counts."""
 
     PLAIN = 0  # nothing; the finding only reports effects
-    ASK = 1  # ask the owner; deny for everyone else
-    REFUSE = 2  # never allowed, regardless of who asks and what was approved
+    ASK = 1  # asks the owner; denied for everyone else
+    REFUSE = 2  # never allowed, regardless of sender and approvals
 
 
 @dataclass(frozen=True, slots=True)
 class ShellFinding:
-    """A finding: its rule, the reason, and the piece of text it concerns.
+    """A finding: its rule, the reason, and the text it concerns.
 
     `effects` are effects beyond running in the sandbox; `hosts` are the remote hosts, as far as the text names them.
     """
@@ -41,12 +41,12 @@ class ShellFinding:
 
 
 def severity(findings: tuple[ShellFinding, ...]) -> ShellSeverity:
-    """Return the highest severity, PLAIN without findings."""
+    """Return the highest severity; PLAIN without findings."""
     return max((finding.severity for finding in findings), default=ShellSeverity.PLAIN)
 
 
 class RuleInput(NamedTuple):
-    """The input of a rule. `refusals` yields what is refused if the command runs a text as a shell command."""
+    """The input of a rule. `refusals` yields the refusals that apply if the command runs a text as a shell command."""
 
     command: SimpleCommand
     map: PathResolver

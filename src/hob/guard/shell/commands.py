@@ -7,7 +7,7 @@ from hob.core.values import dataclass
 from hob.guard.shell.arguments import ANY, Args, display, operands, option_values, words
 from hob.guard.shell.tree import SyntaxProblem
 
-# Files that a program runs although the command names them not at all, or not by path.
+# Files that a program runs although the command does not name them, or not by path.
 
 _BESIDE = {
     **dict.fromkeys(("make", "gmake"), words("GNUmakefile makefile Makefile")),
@@ -65,7 +65,7 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What a program would run, as far as its arguments tell.
+    """The commands, code and files that a program would run, as far as its arguments tell.
 
     `commands` are argument lists, `shell` are shell texts with positional parameters, `code` is in other languages,
     `scripts` are files. `opaque` says why part of it is unknown. If `takes_input`, the program runs its standard input,
@@ -88,9 +88,11 @@ NOTHING = Runs()
 class SimpleCommand:
     """A simple command at any depth. Markers in values stand for unknown parts (see `arguments`).
 
-    `via` are the enclosing constructs (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` is the working
-    directory as far as the text tells; `reads` are the environment variables it expands; `fed_by` are the programs that
-    write to its standard input and `stdin` is what they write, or None if nothing is known to.
+    `via` are the enclosing constructs (`sudo`, `sh -c`, `$( )`, …), outermost first. `directory` is the working
+    directory as
+    far as the text tells. `reads` are the environment variables that the command expands. `fed_by` are the programs
+    that
+    write to its standard input, and `stdin` is their output, or None if there is no known writer.
     """
 
     name: str
@@ -107,7 +109,7 @@ class SimpleCommand:
     background: bool = False
 
     def line(self) -> str:
-        """Return the command for display; arguments are cut at 120 characters."""
+        """Return the command for display, with arguments cut at 120 characters."""
         words = [_quoted(display(arg)) for arg in self.argv]
         named = [f"{name}={_quoted(display(value))}" for name, value in self.assignments]
         arrows = [f"{at.descriptor}{at.operator}{_quoted(display(at.target))}" for at in self.redirections]
@@ -119,8 +121,8 @@ class Analysis:
     """An analysed command text.
 
     `commands` are all simple commands at any depth, in text order; `others` are those that differ under less likely
-    variable values (for example if unset variables are set). `problems` are parts not understood: a text with problems
-    is never plain. `executables` and `scripts` are what an approval must bind, as `(path, directory)` with the
+    variable values (for example if unset variables are set). `problems` are parts that were not understood: a text with
+    problems is never plain. `executables` and `scripts` are what an approval must bind, as `(path, directory)` with the
     directory that the path is relative to.
     """
 
@@ -142,7 +144,8 @@ class Analysis:
         """The files that an interpreter runs or that run as programs, with the directory they are relative to.
 
         If something outside the text runs (`cat FILE | sh`, `sh < FILE`), these are all files that any of its commands
-        names. Project files (`make`, `npm run`) are always included.
+        names.
+        Project files (`make`, `npm run`) are always included.
         """
         found: dict[tuple[str, str], None] = {}
         bound = tuple(self._bound)
@@ -176,7 +179,7 @@ class Analysis:
 
     @property
     def _bound(self) -> Iterator[SimpleCommand]:
-        """The commands whose files can be named; under less likely values only commands that are fully known."""
+        """The commands whose files can be named. Under less likely values, only commands that are fully known."""
         yield from self.commands
         yield from (command for command in self.others if not any(ANY in arg for arg in command.argv))
 

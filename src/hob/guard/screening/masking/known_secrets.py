@@ -8,13 +8,13 @@ from hob.core.settings import Secret
 from hob.guard.screening.masking.mask import Mask, MaskStream
 
 AT_HAND = ("", "env", "file")
-"""References that are cheap to resolve; keyrings and commands may prompt the owner."""
+"""References that are cheap to resolve. Keyrings and commands may prompt the owner."""
 _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PAT")
 _NO_SECRETS = ("KEYRING", "KEYBOARD", "KEYMAP", "PUBLIC", "FILE", "PATH", "DIR", "ID", "NAME", "URL", "SOCK", "TYPE")
 
 
 class KnownSecrets:
-    """The mask of all secrets known so far. Share the object itself, so that new secrets apply everywhere."""
+    """The mask of all secrets known so far. Share one object, so that new secrets apply everywhere."""
 
     __slots__ = ("_mask", "_values")
 
@@ -28,7 +28,7 @@ class KnownSecrets:
 
     @property
     def learned(self) -> int:
-        """Number of known values. A text masked when it was smaller may contain a secret that is known now."""
+        """Number of known values. A text masked when this was lower may contain a secret that is known now."""
         return len(self._values)
 
     def stream(self) -> MaskStream:
@@ -57,8 +57,9 @@ class KnownSecrets:
 
 
 def readable_values(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False) -> dict[str, str]:
-    """Return the values of these secrets, without unresolvable references; with `ask`, also those that may prompt the
-    owner.
+    """Return the values of these secrets, without unresolvable references.
+
+    References that may prompt the owner are resolved only with `ask`.
     """
     found: dict[str, str] = {}
     for name, secret in secrets:
@@ -69,11 +70,11 @@ def readable_values(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False)
 
 
 def values_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables with secret-sounding names: `ANTHROPIC_API_KEY`, `GITHUB_TOKEN`."""
+    """Return the environment variables with names that suggest a secret: `ANTHROPIC_API_KEY`, `GITHUB_TOKEN`."""
     return {name: value for name, value in environ.items() if value and is_secret_name(name)}
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a variable of this name holds a secret, rather than the location or name of one."""
+    """Return whether a variable of this name holds a secret, rather than a secret's location or name."""
     words = name.upper().split("_")
     return words[-1] not in _NO_SECRETS and "PUBLIC" not in words and any(word in _SECRET_WORDS for word in words)

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 from hob.core.screening.kinds import PII
 
-# Personal data is masked in logs, diagnostics, public exports and messages to strangers, and nowhere else.  It is never
-# masked in memory or in a call's arguments: an assistant that forgets phone numbers is useless.
+# Personal data is masked only in logs, diagnostics, public exports and messages to strangers. It is not masked in
+# memory or in a call's arguments: an assistant that forgets phone numbers is useless.
 
 
 def mask_personal(text: str) -> str:
     """Remove addresses, telephone, card and other personal numbers from the text."""
-    from hob.core.screening.detectors import find_sensitive  # importing this takes some hundredths of a second
+    from hob.core.screening.detectors import find_sensitive  # this import takes some hundredths of a second
 
     found = find_sensitive(text, PII)
     for finding in reversed(found):

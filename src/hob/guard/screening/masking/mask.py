@@ -1,9 +1,9 @@
-"""Masking of known secrets: exact, so nothing else is touched, and fast enough for every text.
+"""Masking of known secrets: exact, so that nothing else is touched, and fast enough for every text.
 
 A complete text is also searched in unfolded form (see `find_unfolded`); in a text that arrives in pieces only the
-listed forms are found. Every form of a secret has at least `gram + step - 1` characters, so one of the positions probed
-(every `step`-th) hits one of its last grams. A text without secrets costs one lookup per step, however many secrets
-there are.
+listed forms are found. Every form of a secret has at least `gram + step - 1` characters, so one of the probed positions
+(every `step`-th) hits one of its last grams. A text without secrets costs one lookup per step, regardless of the number
+of secrets.
 """
 
 import base64
@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 # The forms in which a secret may occur: as it is, and as programs encode it.
 
 SHORTEST = 8
-"""Shorter values are hardly secret, and masking them would damage ordinary text."""
+"""Minimum characters of a masked value. Shorter ones are hardly secret, and masking them would damage ordinary text."""
 _PROSE = 16
 _LINE = 16
 _FEWEST_SIGNS = 4
@@ -78,7 +78,7 @@ def _lower_escapes(coded: str) -> str:
 
 
 def _base64_cores(data: bytes) -> Iterator[str]:
-    """Yield the characters that depend only on the value, whatever precedes and follows it (RFC 4648)."""
+    """Yield the characters that depend only on the value, regardless of what precedes and follows it (RFC 4648)."""
     for before in range(3):
         coded = base64.b64encode(bytes(before) + data).decode()
         first = -(-before * 8 // 6)
@@ -93,7 +93,8 @@ def _base32_cores(data: bytes) -> Iterator[str]:
 
 # Spellings that no list of forms can cover, because anything may come between the characters of the secret: line ends
 # (`base64`, `xxd -p` and `fold` wrap their output), colours and zero-width characters, an escape for each character.
-# Each is tried only if the text shows a trace of it. Output of `xxd`, `od` and `hexdump` is handled by `decode_dumps`.
+# Each spelling is tried only if the text shows a trace of it. Output of `xxd`, `od` and `hexdump` is handled by
+# `decode_dumps`.
 
 # Hex dumps by `xxd`, `od` and `hexdump`: lines of columns, each with some bytes in hex, octal or as characters.
 
@@ -112,7 +113,7 @@ def shows_dump(text: str) -> bool:
 
 
 def decode_dumps(text: str) -> Iterator[Sequence[tuple[int, int, str]]]:
-    """Yield each way to decode the dump in a text: its rows and the line ends between them, with what they mean."""
+    """Yield each way to decode the dump in a text: its rows and the line ends between them, with their meanings."""
     rows: list[tuple[int, str]] = []
     start = 0
     for line in text.split("\n"):
@@ -179,10 +180,10 @@ def _text(data: bytes) -> str:
 
 Span = tuple[int, int]
 Piece = tuple[int, int, str]
-"""Start and end of a piece of text, and what it means."""
+"""Start and end of a piece of text, and its meaning."""
 Find = Callable[[str], list[Span]]
 
-_SOLID = 12  # characters without a blank, ending a line or beginning the next one, that may be one word
+_SOLID = 12  # characters without a blank, at a line's end or the next line's beginning, that may belong to one word
 _MARGIN = re.compile(r"\s*(?:\d+[:|\t] ?|> ?)?\s*")  # also a line number or quote mark
 _MARGINAL = frozenset(" \t>0123456789")
 _UNICODE = 0x110000
@@ -249,7 +250,7 @@ def _unescaped(text: str, pattern: re.Pattern[str], base: int) -> Iterator[Piece
 
 
 def _wrapped(text: str, end: str, find: Find) -> Iterator[Span]:
-    """Search text whose lines may be wrapped: one ends, or the next begins, with a long word."""
+    """Search text whose lines may be wrapped, which shows in a long word at the end or beginning of a line."""
     lines = text.split(end)
     words: list[str] = []  # joined words, each separated from the next
     breaks: list[int] = []
@@ -284,13 +285,14 @@ def _margin(line: str) -> int:
 
 
 MASKED = "[secret removed]"
-"""Replacement for a secret. Safe within JSON and URLs, and readable."""
+"""Replacement for a secret. Readable, and safe within JSON and URLs."""
 _LONGEST_GRAM = 8
 _LONGEST_STEP = 16
 _HEAD = 4
 _REMEMBERED, _REMEMBERED_LENGTH = 200, 8_000
-"""Number of clean texts remembered, longer ones by their SHA-256: a prompt is searched several times a turn, and a page
-that polls usually gets the same text.
+"""Number of clean texts remembered, and the length above which a text is remembered by its SHA-256.
+
+A prompt is searched several times a turn, and a polling page usually gets the same text.
 """
 
 
@@ -338,7 +340,7 @@ class Mask:
         return text
 
     def find(self, text: str) -> list[Span]:
-        """Return the spans of known forms in order, overlapping ones merged."""
+        """Return the spans of known forms in order, with overlapping ones merged."""
         size, grams = self._gram, self._grams
         if len(text) < size or not grams:
             return []
@@ -356,7 +358,7 @@ class Mask:
         return MaskStream(self)
 
     def open_at(self, text: str) -> int:
-        """Return where an incomplete secret may begin at the end of the text; the text's length if none does."""
+        """Return where an incomplete secret may begin at the end of the text, or the text's length if there is none."""
         for at in range(max(0, len(text) - self._longest + 1), len(text)):
             if text[at : at + _HEAD] in self._heads:
                 rest = text[at:]
@@ -375,7 +377,7 @@ class MaskStream:
         self._mask = mask
         self._held = ""
         self._told = 0
-        """How much of the held text belongs to a secret already masked; it may also begin another one."""
+        """Length of the held text that belongs to a secret already masked, but may also begin another one."""
 
     def feed(self, piece: str) -> str:
         """Add a piece; return the text that can be released."""

@@ -10,9 +10,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 
 class MaskedAdmission:
-    """Implements `Admission` around another one, which sees the unmasked message because a passphrase is a
-    secret too.
-    """
+    """Implements `Admission` around another one, which sees the unmasked text, since a passphrase is a secret too."""
 
     def __init__(self, admission: Admission, known: KnownSecrets) -> None:
         self._admission = admission
@@ -37,9 +35,9 @@ class MaskedAdmission:
 
 
 class MaskedBlobs:
-    """Implements `Blobs` around another one: texts are stored masked, anything else unchanged.
+    """Implements `Blobs` around another one. Texts are stored masked, anything else unchanged.
 
-    A copy of a file that is to be restored is not stored as text: it must stay identical.
+    A copy of a file that is to be restored is not treated as text, because it must stay identical.
     """
 
     def __init__(self, blobs: Blobs, known: KnownSecrets) -> None:

@@ -1,4 +1,4 @@
-"""A model that is never told a known secret and whose answers contain none."""
+"""A model that never receives a known secret and whose answers contain none."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -23,8 +23,9 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 
 class MaskedModel:
-    """Implements `Model` around another one. It is applied before journalling, display and hashing, so that all see the
-    same.
+    """Implements `Model` around another one. Applied before journalling, display and hashing, so that all of them see
+    the same
+    text.
     """
 
     def __init__(self, model: Model, known: KnownSecrets) -> None:
@@ -34,7 +35,7 @@ class MaskedModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Stream the masked answer. Text that may begin a secret is held back until it is known not to."""
         text, reasoning = self._known.stream(), self._known.stream()
-        # every model's stream is an async generator; closing it ends the request
+        # every model's stream is an async generator, and closing it ends the request
         stream = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._asked(request)))
         try:
             async with aclosing(stream) as events:
@@ -74,7 +75,7 @@ class MaskedModel:
     def _answered(self, reply: ModelReply) -> ModelReply:
         known, sealed = self._known, reply.continuation
         if sealed is not None and known(sealed.data) is not sealed.data:
-            sealed = None  # the provider would reject an altered one; the turn continues without it
+            sealed = None  # the provider would reject an altered one, so the turn continues without it
         return replace(
             reply,
             text=known(reply.text),

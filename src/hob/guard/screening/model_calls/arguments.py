@@ -11,7 +11,7 @@ Change = Callable[[str, str], str]
 def change_texts(arguments: str, change: Change) -> str:
     """Change every text in the arguments: names, strings and integers of the JSON, or the whole if it is not JSON.
 
-    If nothing changes, the arguments are returned unchanged, byte for byte.
+    If nothing changes, the arguments are returned byte for byte.
     """
     try:
         value = json.loads(arguments)
@@ -23,7 +23,7 @@ def change_texts(arguments: str, change: Change) -> str:
 
 
 class _Changing:
-    """Walks a JSON value and records whether anything changed."""
+    """Walks a JSON value and records whether anything was changed."""
 
     __slots__ = ("_change", "touched")
 

@@ -1,11 +1,11 @@
 """The prompt guard: keeps sensitive data out of requests to models on other people's machines.
 
 The whole request is scanned: system text, every message, the arguments of earlier calls. Results are cached by hash, so
-a turn pays only for new text. Redacted values are replaced by placeholders in the request and restored in the answer:
-the model works with the placeholder, the owner sees the value.
+a turn costs only the scan of new text. Redacted values are replaced by placeholders in the request and restored in the
+answer: the model works with the placeholder, the owner sees the value.
 
-A password that is recognised by the word before it would be missed elsewhere, as in an answer that repeats it after
-restoration. Such values are remembered while Hob runs and redacted wherever they occur.
+A password that is recognised by the word before it would be missed elsewhere, for example in an answer that repeats it
+after restoration. Such values are remembered while Hob runs and redacted wherever they occur.
 """
 
 import hashlib
@@ -37,11 +37,11 @@ from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.screened import DENIED, Screened, refusal
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
 
-# Reversible redaction: `[EMAIL-kdmfbaopce]` stands for an address.  The letters are a keyed hash of the value, so a
+# Reversible redaction: `[EMAIL-kdmfbaopce]` stands for an address. The letters are a keyed hash of the value, so a
 # value has the same placeholder in every request (which keeps the provider's prompt cache valid), and nobody without
 # the key can forge one. Text that looks like a placeholder is itself redacted and restored like any value, so text
 # never turns into another value. The hash uses letters instead of digits, so that no detector mistakes a placeholder
-# for something.
+# for sensitive data.
 
 SHAPE = re.compile(r"\[[A-Z_]{2,16}-[a-p]{10}\]")
 _UNFINISHED = re.compile(r"\[(?:[A-Z_]{0,16}|[A-Z_]{2,16}-[a-p]{0,10})$")
@@ -61,7 +61,7 @@ class Placeholders:
         self.restore: dict[str, str] = {}
 
     def redact(self, text: str, findings: Iterable[SensitiveFinding], others: Mapping[str, str] = _NONE) -> str:
-        """Replace the findings, the `others` (values found elsewhere, with their kinds) and whatever looks like a
+        """Replace the findings, the `others` (values found elsewhere, with their kinds) and anything that looks like a
         placeholder.
         """
         found = [*findings, *_quoted(text), *_mentioned(text, others)]
@@ -145,7 +145,7 @@ _NOTE = (
 
 
 class PromptGuard:
-    """Screens requests. `key` is a secret of the home, used for placeholders."""
+    """Screens requests. `key` is a secret of the home, from which placeholders are derived."""
 
     def __init__(self, settings: PromptGuardSettings, key: bytes) -> None:
         if not key:
@@ -168,7 +168,7 @@ class PromptGuard:
 
     @property
     def active(self) -> bool:
-        """Whether it looks for anything; if not, it can be omitted."""
+        """Whether the guard looks for anything. If not, it can be omitted."""
         return any(
             action is not ScreeningAction.OFF
             for kind, action in self._actions.items()
@@ -178,7 +178,7 @@ class PromptGuard:
     def screen(self, request: ModelRequest) -> Screened:
         """Return the request as it may be sent to a model that is not local.
 
-        Raises ModelError (FILTERED), which names what was found and where, but never the value.
+        Raises ModelError (FILTERED), which names what was found and where, but not the value.
         """
         found: dict[str, str] = {}
         fresh: set[str] = set()
@@ -302,7 +302,7 @@ class PromptGuard:
 
 
 async def restore_events(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
-    """Restore values in text, reasoning and calls of the events. Omit it if `restore` is empty."""
+    """Restore values in text, reasoning and calls of the events. Can be omitted if `restore` is empty."""
     text, reasoning = Restorer(restore), Restorer(restore)
     async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
         async for event in source:
@@ -325,7 +325,7 @@ async def restore_events(events: AsyncIterator[ModelEvent], restore: Mapping[str
 
 
 def restore_reply(reply: ModelReply, restore: Mapping[str, str]) -> ModelReply:
-    """Restore values in the whole answer. The provider's sealed continuation is not changed."""
+    """Restore values in the whole answer. The provider's sealed continuation stays unchanged."""
     calls = tuple(
         replace(call, arguments=change_texts(call.arguments, lambda _, text: restore_values(text, restore)))
         for call in reply.calls

@@ -18,7 +18,7 @@ from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.settings import ImagePolicy as ImageRule
 from hob.guard.screening.model_calls.settings import SanitizerSettings
 
-# Streaming stages. Each holds back only what it cannot judge yet, within the limit it documents.  The total output of a
+# Streaming stages. Each holds back only what it cannot judge yet, within its documented limit. The total output of a
 # stage, including `finish`, does not depend on how the text was split.
 
 
@@ -33,7 +33,7 @@ class Stage(Protocol):
 
 
 def unfinished(text: str, words: Collection[str]) -> int:
-    """Return where the text may end with the beginning of one of these words; the text's length if it does not."""
+    """Return where the text may end with the beginning of one of these words, or the text's length if it does not."""
     longest = max(map(len, words)) - 1
     for at in range(max(0, len(text) - longest), len(text)):
         if any(word.startswith(text[at:]) for word in words):
@@ -47,7 +47,7 @@ _OPEN, _CLOSED = ("<think>", "<thinking>"), ("</think>", "</thinking>")
 class ThinkingFilter:
     """Removes a `<think>` block at the beginning of a text and collects it in `reasoning`.
 
-    Holds back eleven characters. A block elsewhere is part of the content and stays.
+    Holds back eleven characters. A block elsewhere is part of the content and is kept.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ _MAYBE_MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{0,8}}+(?:<[\w|/\uff5c\u2581]
 
 
 class EndMarkFilter:
-    """Removes the end-of-turn marks of models from the end of a text. Holds back what may be such an end."""
+    """Removes a model's end-of-turn marks from the end of a text. Holds back text that may be such a mark."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -205,7 +205,7 @@ class ImageFilter:
 
 
 class RedactionFilter:
-    """Removes what the detectors find. Releases text line by line, or in pieces of some hundred characters.
+    """Removes everything that the detectors find. Releases text line by line, or in pieces of some hundred characters.
 
     Holds back at most 16,000 characters within a key block, 4,000 in an endless word, 700 otherwise.
     """
@@ -216,7 +216,7 @@ class RedactionFilter:
     def __init__(self, kinds: frozenset[str]) -> None:
         self._kinds = kinds
         self._held = ""
-        self._before = ""  # the text released last, which may name the value after it
+        self._before = ""  # the text released last, which may name the value that follows it
 
     def feed(self, piece: str) -> str:
         """Add a piece; return the text that can be released."""
@@ -233,7 +233,7 @@ class RedactionFilter:
         text, start = self._before + self._held, len(self._before)
         found = list(find_sensitive(text, self._kinds))
         end = len(text) if whole else self._end(text, start, found)
-        if end < len(text):  # separated from what follows, it may be something else
+        if end < len(text):  # without the text that follows, it may be something else
             found = [each for each in merge([*found, *find_sensitive(text[:end], self._kinds)]) if each.start < end]
         parts: list[str] = []
         at = start
@@ -291,9 +291,9 @@ _BEAT = KeepAlive()
 
 
 class Sanitizer:
-    """Cleans answers as they stream. Nothing that is to be withheld or removed is ever shown.
+    """Cleans answers as they stream. Text that is to be withheld or removed is never shown.
 
-    With `deny` patterns, nothing of an answer is shown before it is complete.
+    With `deny` patterns, no part of an answer is shown before the answer is complete.
     """
 
     def __init__(self, settings: SanitizerSettings) -> None:
@@ -303,7 +303,7 @@ class Sanitizer:
 
     @property
     def active(self) -> bool:
-        """Whether it does anything; if not, it can be omitted."""
+        """Whether the sanitizer does anything. If not, it can be omitted."""
         settings = self._settings
         images = settings.images is not ImageRule.KEEP
         return bool(self._deny or self._kinds or settings.artefacts or images or settings.max_chars)
@@ -356,7 +356,7 @@ class Sanitizer:
 
 
 class _Cleaning:
-    """One answer passing through the stages."""
+    """One answer as it passes through the stages."""
 
     def __init__(self, stages: tuple[Stage, ...], kinds: frozenset[str]) -> None:
         self._stages = stages
@@ -389,7 +389,7 @@ class _Cleaning:
         return [ReasoningDelta(piece)] if piece else []
 
     def _thought_of(self) -> list[ModelEvent]:
-        """Return the events for what a stage moved to reasoning."""
+        """Return the events for text that a stage moved to the reasoning."""
         if self._thoughts is None or not self._thoughts.reasoning:
             return []
         taken, self._thoughts.reasoning = self._thoughts.reasoning, ""
@@ -398,7 +398,7 @@ class _Cleaning:
     def reply(self, reply: ModelReply) -> list[ModelEvent]:
         """Return the final events: the text held back, and the whole answer, which equals what was shown."""
         events: list[ModelEvent] = []
-        if self._came != len(reply.text):  # it arrived whole, or in other pieces
+        if self._came != len(reply.text):  # the answer arrived whole, or in other pieces
             events += self.text(TextDelta(reply.text[self._came :] if self._came else reply.text))
         if not self._reasoning and reply.reasoning:
             self.thought(ReasoningDelta(reply.reasoning))

@@ -1,4 +1,4 @@
-"""The result of the prompt guard: a request that may be sent, or the reason why not."""
+"""The result of the prompt guard: a request that may be sent, or the reason for refusing it."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -38,7 +38,7 @@ class Screened:
 def refusal(kinds: tuple[str, ...], place: str = "", *, local_only: bool = False) -> ModelError:
     """Return the error for a request that is not sent: what was found, where, and how to resolve it.
 
-    `local_only`: only a local model may read the request, and none is configured.
+    `local_only` means that only a local model may read the request, and none is configured.
     """
     what, rule = describe_kinds(kinds), "[prompt_guard]"
     if DENIED in kinds:

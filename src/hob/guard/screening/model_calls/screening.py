@@ -1,6 +1,6 @@
 """Prompt guard and sanitizer combined, each created on first use.
 
-Their patterns take tens of milliseconds to compile; commands that ask no model never pay for it.
+Their patterns take tens of milliseconds to compile; commands that call no model do not pay for that.
 """
 
 from collections.abc import AsyncIterator, Callable

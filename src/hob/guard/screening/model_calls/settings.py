@@ -12,7 +12,7 @@ _KINDS = tuple(kind.value for kind in SensitiveKind)
 
 
 class ScreeningAction(StrEnum):
-    """Action for a finding, mildest first."""
+    """The action for a finding, mildest first."""
 
     OFF = "off"
     WARN = "warn"
@@ -22,7 +22,7 @@ class ScreeningAction(StrEnum):
 
 
 class ImagePolicy(StrEnum):
-    """Treatment of images in answers that would be loaded from elsewhere."""
+    """The treatment of images in answers that would be loaded from elsewhere."""
 
     KEEP = "keep"
     DEFUSE = "defuse"

@@ -1,12 +1,12 @@
 """Patterns of attempts to steer an assistant, as data.
 
 Phrases are words in order, within one sentence, with a maximum number of words in between:
-`"ignore|forget 4 @earlier 3 @orders"`. A word ending in `*` matches every word that begins so, `_` joins consecutive
-words, `@` names a list below. Signs are regular expressions for what is not language; a test limits their steps. Both
-are matched against text normalised by `scanner.plain`.
+`"ignore|forget 4 @earlier 3 @orders"`. A word ending in `*` matches every word with this beginning, `_` joins
+consecutive words, `@` names a list below. Signs are regular expressions for anything that is not language; a test
+limits their steps. Both are matched against text normalised by `scanner.plain`.
 
-Scores: 1.0 is suspicious alone, less needs company. Families follow the OWASP cheat sheet on prompt injection,
-https://cheatsheetseries.owasp.org/cheatsheets/LLM_Prompt_Injection_Prevention_Cheat_Sheet.html.
+A score of 1.0 is suspicious alone; lower scores need company. Families follow the OWASP cheat sheet on prompt
+injection, https://cheatsheetseries.owasp.org/cheatsheets/LLM_Prompt_Injection_Prevention_Cheat_Sheet.html.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ FAMILIES = (OVERRIDE, ROLE, TOOL, DELIMITER, IMAGE, PROMPT, ENCODED, INVISIBLE, 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words of one family."""
+    """A sequence of words, with the family it belongs to."""
 
     family: str
     score: float

@@ -1,7 +1,7 @@
 """The content scanner: how much a text looks like an attempt to steer an assistant.
 
-It is a safety net against mishaps and clumsy attacks, not the boundary: anyone who knows it can evade it. What an
-attacker must not reach is protected by labels and effects. Its cost is linear in the text.
+It is a safety net against accidents and clumsy attacks, not the boundary: anyone who knows it can evade it. Labels and
+effects protect what an attacker must not reach. The cost is linear in the text.
 """
 
 import base64
@@ -21,7 +21,7 @@ from hob.core.values import dataclass
 from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 
-# Normalisation: odd spelling, spacing and look-alike letters become plain text, as a model would read it.
+# Normalisation: unusual spelling, spacing and look-alike letters become plain text, as a model would read it.
 
 _INVISIBLE_SIGNS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
@@ -37,8 +37,9 @@ _GAPS = re.compile(r"\n{2,1000}+")
 
 
 def plain(text: str) -> str:
-    """Return the text in lower case, with single spaces, at most one empty line, and look-alikes as the intended
-    letters.
+    """Return the text in lower case, with single spaces, at most one empty line, and look-alikes replaced by the
+    letters they
+    stand for.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE_SIGNS.sub("", text))
@@ -53,7 +54,7 @@ def plain(text: str) -> str:
 
 
 def _is_mixed(text: str) -> bool:
-    """Return whether words mix scripts: Latin letters next to Cyrillic or Greek ones."""
+    """Return whether words mix scripts, with Latin letters next to Cyrillic or Greek ones."""
     return _MIXED.search(text) is not None
 
 
@@ -64,7 +65,7 @@ def _unleet(word: str) -> str:
     return word.translate(_DIGITS) if sum(sign.isalpha() for sign in word) >= 3 else word
 
 
-# Encoded texts: whatever decodes to readable text is scanned too.
+# Encoded texts: anything that decodes to readable text is scanned too.
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,1500}+={0,2}+")  # longer ones match in pieces, cut at multiples of four
 _FOLDED = re.compile(r"\n(?<=[A-Za-z0-9+/]{16}\n)(?=[A-Za-z0-9+/=]{2})")
@@ -74,7 +75,7 @@ _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}")
 _ENTITY = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});?+")
 _FEW = 3  # encoded characters; ordinary addresses have one or two
-_SHORTEST = 20  # characters of base64 that can hold an instruction
+_SHORTEST = 20  # minimum characters of base64 that can hold an instruction
 # words of instructions in ROT13, or reversed
 _TURNED = tuple(codecs.encode(word, "rot13") for word in ("ignore", "instruction", "previous", "password", "disregard"))
 _BACKWARDS = tuple(word[::-1] for word in ("ignore", "instructions", "previous", "delete all", "password", "system"))
@@ -84,7 +85,7 @@ _SELECTORS = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,1500}+")
 
 
 def decoded_texts(text: str) -> Iterator[str]:
-    """Yield readable texts encoded in this one; for each encoding about as long as the text in total."""
+    """Yield readable texts encoded in this one. Each encoding yields about as much as the text's length in total."""
     for word in _FOLDED.sub("", text.replace("\r\n", "\n")).split():
         if len(word) >= _SHORTEST:
             for piece in _BASE64.finditer(word):
@@ -170,7 +171,7 @@ Place = tuple[int, int]
 
 
 class _Vocabulary:
-    """Maps a token to the word lists that contain it. Each list has a number."""
+    """Maps a token to the word lists that contain it. Lists are numbered."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -179,7 +180,7 @@ class _Vocabulary:
         self.rows: defaultdict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
 
     def number_of(self, group: str) -> int:
-        """Return the number of a word list as written in a phrase."""
+        """Return the number of a word list, given as it is written in a phrase."""
         if group not in self.numbers:
             number = self.numbers[group] = len(self.numbers)
             for word in self._expand(group):
@@ -294,7 +295,9 @@ _BETWEEN = re.compile(r"(?<=[A-Za-z])[\u00ad\u200b\u2060\ufeff](?=[A-Za-z])")
 
 @dataclass(frozen=True, slots=True)
 class ScannerFinding:
-    """A sign of an attempt. `excerpt` is where it was found, shortened; `quoted` means the text is being discussed."""
+    """A sign of an attempt. `excerpt` is the place where it was found, shortened; `quoted` means that the text is being
+    discussed.
+    """
 
     family: str
     score: float
@@ -304,7 +307,7 @@ class ScannerFinding:
 
 @dataclass(frozen=True, slots=True)
 class ScannerReport:
-    """The result of a scan. `score` discounts quotations; `strict` does not."""
+    """The result of a scan. `score` discounts quotations, `strict` does not."""
 
     findings: tuple[ScannerFinding, ...] = ()
 
@@ -326,7 +329,7 @@ class ScannerReport:
 
 
 def _best(findings: Iterable[ScannerFinding], *, believing: bool) -> Iterator[float]:
-    """Yield each sign once: repetitions of the same words under the same rule add nothing."""
+    """Yield each sign once, because repetitions of the same words under the same rule add nothing."""
     best: dict[tuple[str, str], float] = {}
     for finding in findings:
         score = finding.score * (_TALKED_ABOUT if believing and finding.quoted else 1.0)

@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 
 
 class ScannerAction(StrEnum):
-    """Action for a suspicious text, mildest first."""
+    """The action for a suspicious text, mildest first."""
 
     NONE = "none"
     FLAG = "flag"
@@ -18,7 +18,7 @@ class ScannerAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScannerSettings:
-    """The content scanner: what is done about messages that look like an attack on Hob, by who sent them."""
+    """The content scanner: what happens to messages that look like an attack on Hob, by sender."""
 
     owner: ScannerAction = setting(
         ScannerAction.FLAG,
