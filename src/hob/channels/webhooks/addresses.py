@@ -1,6 +1,6 @@
 """Resolution of webhook receivers, refusing addresses that are not public.
 
-A name is resolved once, checked, and called by the checked address, so changing its DNS entry gains nothing
+A name is resolved once, checked, and called by the checked address, so a later change of its DNS entry has no effect
 (https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html).
 """
 
@@ -24,7 +24,7 @@ _SPECIAL = tuple(
     )
 )  # fmt: skip
 """Special-purpose ranges (https://www.iana.org/assignments/iana-ipv4-special-registry and its IPv6 counterpart), with
-cloud metadata. Our own list, since `ipaddress` judges differently from version to version.
+cloud metadata. A list of Hob's own, since `ipaddress` judges differently from version to version.
 """
 
 
@@ -46,10 +46,11 @@ def is_public(address: str) -> bool:
 
 
 async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...]:
-    """Resolve a host to numeric addresses, best first. Raises SendFailed if any of them may not be called.
+    """Resolve a host to numeric addresses, best first. Raises SendFailed if any of them must not be called.
 
-    The failure is permanent only for fixed addresses: a name may resolve elsewhere for a while, for example behind a
-    captive portal or before a tunnel is up.
+    The failure is permanent only for fixed addresses. A name may temporarily resolve elsewhere, for example behind a
+    captive
+    portal or before a tunnel is up.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

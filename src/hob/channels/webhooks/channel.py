@@ -1,4 +1,4 @@
-"""Outgoing webhooks as Standard Webhooks: each attempt is signed anew, all attempts share one id."""
+"""Outgoing webhooks as Standard Webhooks: each attempt gets a new signature, and all attempts share one id."""
 
 import asyncio
 import json
@@ -36,9 +36,10 @@ def _client() -> Callable[[], _Client]:
 
 
 class OutgoingWebhooks:
-    """Implements `Channel`: a chat is a receiver's name in the settings, a message's text is the body.
+    """Implements `Channel`. A chat is a receiver's name in the settings; a message's text is the request body.
 
-    Redirects are not followed, proxies are not used, and response bodies are not read. Nothing opens before the first
+    Redirects are not followed, proxies are not used, and response bodies are not read. Nothing is opened before the
+    first
     message.
     """
 
@@ -54,7 +55,7 @@ class OutgoingWebhooks:
         self._client = Lazy(lambda: _client()())
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Close the client at the end of the block; this channel receives no messages."""
+        """Close the client at the end of the block. This channel receives no messages."""
         return self._run(accept)
 
     @asynccontextmanager
@@ -78,7 +79,7 @@ class OutgoingWebhooks:
         headers = self._headers(settings, message.id, body)
         client = await asyncio.to_thread(self._client)
         try:
-            async with asyncio.timeout(settings.seconds):  # httpx limits each read, and a response may trickle
+            async with asyncio.timeout(settings.seconds):  # httpx limits each read, but a response may trickle
                 status, retry_after = await client.post(settings, body, headers)
         except TimeoutError as error:
             raise SendFailed(f"it did not answer within {settings.seconds:g} s") from error
@@ -104,7 +105,9 @@ class OutgoingWebhooks:
 
 
 def body_of(message: Outbound, now: datetime) -> str:
-    """Return the request body: events as they were written, messages of the tool `message` as an event of their own."""
+    """Return the request body: events as they were written, and messages of the tool `message` as an event of their
+    own.
+    """
     if message.kind is not OutboundKind.REPLY:
         return message.text
     data = {

@@ -1,4 +1,4 @@
-"""The HTTP client of outgoing webhooks. Slow to import: loaded by the first delivery."""
+"""The HTTP client of outgoing webhooks. Slow to import, so it is loaded by the first delivery."""
 
 import contextlib
 import ssl
@@ -42,7 +42,7 @@ class WebhookClient:
                 content=body,
                 headers={**headers, "host": parts.netloc},
                 timeout=settings.seconds,
-                extensions={"sni_hostname": host},  # the certificate must be for the name, not the number
+                extensions={"sni_hostname": host},  # the certificate must be for the name, not the address
             )
             try:
                 response = await self._client(parts.scheme).send(request, stream=True)

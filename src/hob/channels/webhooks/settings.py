@@ -15,12 +15,12 @@ CAPABILITIES = Capabilities(replies=True, edits=True, deletes=True, reactions=Tr
 """Receivers of webhooks get messages as plain events."""
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
-"""Events that a webhook may receive."""
+"""The events that a webhook may receive."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookOutSettings:
-    """One receiver of webhooks."""
+    """A receiver of webhooks."""
 
     url: str = setting("", "Address that is called, such as https://example.org/hob; required.")
     secret: Secret | None = setting(
@@ -69,7 +69,7 @@ class WebhookOutSettings:
 
 
 class WebhooksOut(dict[str, WebhookOutSettings]):
-    """Webhooks that go out: which other machines are told of events, by name."""
+    """Outgoing webhooks, which notify other machines of events, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookOutSettings] = MappingProxyType({})) -> None:
         """Raise ValueError for unusable names."""

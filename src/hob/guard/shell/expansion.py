@@ -24,7 +24,7 @@ from hob.guard.shell.tree import (
     Word,
 )
 
-# Possible values of variables and directories at one point of the text.  A variable set in only one branch has several
+# Possible values of variables and directories at one point of the text. A variable set in only one branch has several
 # possible values; `ShellInterpreter` follows each in a reading of its own, so that the worst case is found.
 
 Value = str | tuple[str, ...] | None  # a text, an array, or unset
@@ -68,7 +68,7 @@ class ShellState:
         self.variables[name] = (value,)
 
     def restore(self, other: ShellState) -> None:
-        """Take over another state."""
+        """Adopt another state."""
         self.variables, self.directories = dict(other.variables), other.directories
         self.positional = other.positional
 
@@ -90,7 +90,7 @@ def _either(mine: tuple[_T, ...], theirs: Iterable[_T], unknown: _T) -> tuple[_T
     return found if len(found) <= _MAX else (*found[: _MAX - 1], unknown)
 
 
-# Parameter expansion with operators (POSIX.1-2024, XCU 2.6.2; bash reference manual, 3.5.3).  The result is ANY if any
+# Parameter expansion with operators (POSIX.1-2024, XCU 2.6.2; bash reference manual, 3.5.3). The result is ANY if any
 # part of it is unknown.
 
 _LONGEST_MATCHED = 256
@@ -199,7 +199,7 @@ class Expander:
         self.choice = choice  # index of the possible value used for each variable
         self.unset = unset  # value of variables that the text does not set
         self.state = ShellState()
-        self.widest = 1  # largest number of possible values met
+        self.widest = 1  # largest number of possible values found
         self.met_unset = False
         self.reads: dict[str, None] = {}  # environment variables expanded
         self.channels: dict[str, CommandInput] = {}  # contents readable through process substitutions
@@ -253,7 +253,7 @@ class Expander:
         return ([value], False, False) if quoted else self._divided(value)
 
     def _divided(self, value: str) -> tuple[list[str], bool, bool]:
-        """Split a text into fields; also return whether it begins and ends with a separator."""
+        """Split a text into fields. Also return whether it begins and ends with a separator."""
         separators = self._separators()
         if separators == "":
             return ([mark_wildcards(value)] if value else []), False, False
@@ -339,8 +339,9 @@ class Expander:
         return ANY
 
     def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
-        """Evaluate `${name:-argument}` and its variants. Variables that are not set here may come from the environment:
-        see `unset`.
+        """Evaluate `${name:-argument}` and its variants. See `unset` for variables that are not set here, which may
+        come from the
+        environment.
         """
         if operator.endswith("+"):
             return argument if value or (value is None and self.unset) else ""

@@ -42,7 +42,7 @@ _ENDS_WORD = frozenset(" \t\n;&|<>()")
 _NAMED_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-LENGTH = "length"  # the operator of `${#name}`; `#` itself is that of `${name#pattern}`
+LENGTH = "length"  # the operator of `${#name}`, in contrast to `#`, that of `${name#pattern}`
 
 
 class LexerError(Exception):
@@ -75,8 +75,8 @@ class ShellLexer:
             raise LexerError("it is nested too deeply")
 
     def word(self) -> Word:
-        """Read the word at the current position; without one, it has no parts. Sets `braced` if it may contain a brace
-        list.
+        """Read the word at the current position; it has no parts if there is none. Sets `braced` if it may contain a
+        brace list.
         """
         text, start = self.text, self.pos
         self.braced = False
@@ -95,7 +95,7 @@ class ShellLexer:
             else:
                 braced = braced or char == "{"
                 self._piece(char, parts, self.pos == start)
-        self.braced = braced  # nested words have set it for themselves
+        self.braced = braced  # nested words have overwritten it
         return Word(tuple(parts), text[start : self.pos])
 
     def _read_continuation(self, char: str, start: int, parts: list[Part]) -> bool:
@@ -113,7 +113,7 @@ class ShellLexer:
         return False
 
     def _pattern(self) -> None:
-        """Skip an extended pattern `+(a|b)`; its words are parsed only to report their errors."""
+        """Skip an extended pattern `+(a|b)`. Its words are parsed only to report their errors."""
         self.deeper()
         while not self.text.startswith(")", self.pos):
             if self.pos >= len(self.text):
@@ -177,7 +177,7 @@ class ShellLexer:
         self.pos += 1
 
     def _double(self, parts: list[Part]) -> None:
-        """Read the inside of double quotes. Yields at least one part, as "" is a word."""
+        """Read the inside of double quotes. Yields at least one part, since "" is a word."""
         text, before = self.text, len(parts)
         while True:
             run = _IN_DOUBLE.match(text, self.pos)
@@ -278,7 +278,7 @@ class ShellLexer:
         self.pos = found.end() + 1
 
     def is_sum(self, pos: int) -> bool:
-        """Return whether the two parentheses here close together, as those of arithmetic do."""
+        """Return whether the two parentheses here close together, as in arithmetic."""
         level, last = 0, -1
         for found in _PARENTHESIS.finditer(self.text, pos):
             level += 1 if found[0] == "(" else -1
@@ -377,7 +377,7 @@ class ShellLexer:
 
 
 def expand_tilde(value: str, first: bool) -> str:
-    """Replace `~` in unquoted text by markers; `first` says whether it begins its word."""
+    """Replace `~` in unquoted text by markers; `first` says whether the text begins its word."""
 
     def place(found: re.Match[str]) -> str:
         if not found[1] and not first:
@@ -388,7 +388,7 @@ def expand_tilde(value: str, first: bool) -> str:
 
 
 def unescape(text: str, zero: bool = False) -> str:
-    """Decode the inside of `$'...'`; like the shell, ignore everything after a NUL.
+    """Decode the inside of `$'...'`. Like the shell, ignore everything after a NUL.
 
     With `zero`, octal numbers have a zero before their three digits, as in `echo -e` and `printf %b`.
     """
@@ -413,5 +413,5 @@ def unescape(text: str, zero: bool = False) -> str:
 
 def _character(code: int) -> str:
     if 0 < code < 5 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
-        return "\ufffd"  # would be taken for a marker, or is not a character
+        return "\ufffd"  # would be mistaken for a marker, or is not a character
     return chr(code)

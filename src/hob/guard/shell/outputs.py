@@ -1,6 +1,6 @@
 """Command output that is known from the arguments: `echo`, `printf`, decoders, `find`.
 
-Enough to see through text that is assembled or decoded only to be run. Every other command writes ANY.
+This suffices to see through text that is assembled or decoded only to be run. All other commands output ANY.
 """
 
 import base64
@@ -174,7 +174,7 @@ def find_paths(args: tuple[str, ...]) -> list[str]:
     names = [mark_wildcards(tests[i + 1]) for i, test in enumerate(tests[:-1]) if test in ("-name", "-iname")]
     negated = "!" in tests or "-not" in tests
     if not names or negated or (len(names) > 1 and not {"-o", "-or"} & set(tests)):
-        # without a name, the starting point itself matches too
+        # without a name test, the starting point itself matches too
         return [path for place in places or ["."] for path in (place, f"{place}/{STAR}")] if not names else [
             f"{place}/{STAR}" for place in places or ["."]
         ]  # fmt: skip

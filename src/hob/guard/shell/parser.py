@@ -1,6 +1,6 @@
 """Shell parser: lists, pipelines, compound commands, here-documents (POSIX.1-2024, XCU 2.9 and 2.10, and bash).
 
-What it cannot parse is reported. The commands before it are kept, because a shell runs a text line by line.
+Unparsable parts are reported. The commands before them are kept, because a shell runs a text line by line.
 """
 
 import re
@@ -85,7 +85,7 @@ class Parser(ShellLexer):
     # lists
 
     def _steps(self, ends: frozenset[str], steps: list[Step]) -> None:
-        """Parse commands up to an end word or the end of the text; append each to `steps` once it is complete."""
+        """Parse commands up to an end word or the end of the text. Each is appended to `steps` once it is complete."""
         outermost = self.depth == 0 or not ends
         while not self._at_end(ends):
             chain = self._chain()
@@ -369,7 +369,7 @@ class Parser(ShellLexer):
         return Assignment(found[1], value, None, appends or bool(found[2]))
 
     def _words(self, end: str = "") -> list[Word]:
-        """Parse the words up to an end word, or of a line."""
+        """Read the words up to an end word or the end of the line."""
         words: list[Word] = []
         while True:
             self._lines() if end else self._blank()

@@ -36,7 +36,7 @@ _HOME_PATH = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
 
 
 class ShellPlace(StrEnum):
-    """Kinds of places, as they matter for deleting and writing."""
+    """Kinds of places, as far as they matter for deleting and writing."""
 
     ROOT = "the root of the file system"
     SYSTEM = "a system directory"

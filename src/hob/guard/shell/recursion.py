@@ -97,7 +97,7 @@ def starts_itself(node: Simple) -> bool:
 
 
 def is_endless(node: Block, test: Sequence[SimpleCommand]) -> bool:
-    """Return whether the loop's test can never end it."""
+    """Return whether the loop's test can never end the loop."""
     sure = frozenset({":", "true"}) if node.kind == "while" else frozenset({"false"})
     if test:
         return all(command.name in sure or command.argv[:2] in (("[", "1"), ("test", "1")) for command in test)

@@ -1,8 +1,8 @@
 """From the syntax tree to the simple commands that will run: substitutions, functions, nested programs.
 
 A text is read once for each relevant combination of values: if variables have several possible values, the n-th reading
-takes the n-th of each. One reading takes unset variables as empty, which they are unless the environment sets them;
-another takes them as unknown.
+takes the n-th value of each. One reading takes unset variables as empty, which they are unless the environment sets
+them; another takes them as unknown.
 """
 
 import re
@@ -76,7 +76,7 @@ class ShellInterpreter(Expander):
         self.bombs.update(self.calls.bombs())
 
     def problem(self, reason: str, text: str) -> None:
-        """Record a part that is not understood."""
+        """Record a part that was not understood."""
         self.problems[SyntaxProblem(reason, text)] = None
 
     # texts and lists
@@ -114,7 +114,7 @@ class ShellInterpreter(Expander):
         return cap_length("".join(out)) if wants_output else ANY
 
     def _chain(self, chain: Script, stdin: CommandInput | None, wants_output: bool) -> str:
-        """Follow commands joined by `&&` and `||`. Any of them may be the last one that runs."""
+        """Follow commands joined by `&&` and `||`. Any of them may be the last one to run."""
         first = chain[0]
         background, before = self._background, self.state.copy() if first.background else None
         self._background = background or first.background
@@ -123,7 +123,7 @@ class ShellInterpreter(Expander):
             after = self.state.copy()
             self.calls.branches += 1
             for step in chain[1:]:
-                if step.joined == "||":  # anything before it may have failed
+                if step.joined == "||":  # any command before it may have failed
                     self.state.join(after)
                 out += self._step(step, stdin, wants_output)
             self.calls.branches -= 1
@@ -195,7 +195,7 @@ class ShellInterpreter(Expander):
             case "test" | "arithmetic":
                 for word in node.words:
                     self.text(word)
-                if node.kind == "arithmetic":  # other shells may read these as two subshells
+                if node.kind == "arithmetic":  # other shells may read this as two subshells
                     for argv in guess_argvs(node.text):
                         if argv[0] in DANGEROUS_PROGRAMS:
                             self.run(argv, node.text, stdin)
@@ -245,7 +245,7 @@ class ShellInterpreter(Expander):
             self.text(node.words[0])
             return self._body(node, stdin, wants_output, node.text.split("((")[1].replace(" ", "").startswith(";;"))
         values = [value for word in node.words for value in self.fields(word)]
-        if len(values) > _MAX_ITEMS:  # if all are numbers, the last stands for those left out
+        if len(values) > _MAX_ITEMS:  # if all are numbers, the last one stands for those left out
             values[_MAX_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
         out: list[str] = []
         for value in values:
@@ -335,7 +335,7 @@ class ShellInterpreter(Expander):
         return self._follow(runs, argv, stdin, wants_output)
 
     def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wants_output: bool) -> str:
-        """Follow what the program runs; return the output if it is that of a single command."""
+        """Follow what the program runs. Return its output if that is the output of a single command."""
         if self._depth >= _DEEPEST:
             raise TooManyCommands
         self._depth += 1
@@ -354,7 +354,7 @@ class ShellInterpreter(Expander):
         return out[0] if len(out) == 1 else ANY
 
     def _resolved(self, runs: Runs, stdin: CommandInput | None) -> Runs:
-        """Add the texts of scripts that this text itself has written, or that arrive on standard input."""
+        """Add the contents of scripts that this text itself has written, or that arrive on standard input."""
         shell, code, scripts = list(runs.shell), list(runs.code), []
         opaque, language = runs.opaque, runs.language
         feeds: list[CommandInput] = []
@@ -445,7 +445,7 @@ class ShellInterpreter(Expander):
         return tuple(found), feed
 
     def _kept(self, redirections: tuple[Redirection, ...], feed: CommandInput) -> str:
-        """Remember what is written to files, because it may run later. Returns the remaining output, ""."""
+        """Record what is written to files, because it may run later. Returns the remaining output, ""."""
         for redirection in redirections:
             if redirection.operator in (">", ">|", ">>") and redirection.descriptor in ("", "1"):
                 old = self.files.get(redirection.target) if redirection.operator == ">>" else None
@@ -455,7 +455,7 @@ class ShellInterpreter(Expander):
 
 
 class TooManyCommands(Exception):
-    """Raised when more commands would run than are followed."""
+    """Raised when more commands would run than can be followed."""
 
 
 def _writes(redirections: tuple[Redirection, ...]) -> bool:
@@ -465,6 +465,6 @@ def _writes(redirections: tuple[Redirection, ...]) -> bool:
 
 
 def _one_of(out: list[str]) -> str:
-    """Merge the outputs of branches: known only if a single branch writes."""
+    """Merge the outputs of branches. The result is known only if a single branch writes."""
     some = [each for each in out if each]
     return some[0] if len(some) == 1 else ANY if some else ""

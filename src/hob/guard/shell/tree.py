@@ -40,7 +40,7 @@ class ProcessSubstitution(NamedTuple):
 
 
 class ArithmeticExpansion(NamedTuple):
-    """Arithmetic. If not `shows`, it is an array index, kept only for the expansions in it."""
+    """An arithmetic expansion. If `shows` is false, it is an array index, kept only for the expansions in it."""
 
     parts: tuple[Part, ...]
     shows: bool = True
@@ -50,14 +50,14 @@ Part = Text | Parameter | Output | ProcessSubstitution | ArithmeticExpansion
 
 
 class Word(NamedTuple):
-    """A word. `text` is its source; without parts, the word is empty."""
+    """A word. `text` is its source. A word without parts is empty."""
 
     parts: tuple[Part, ...]
     text: str
 
     @property
     def literal(self) -> str | None:
-        """The word if it is a single unquoted text without wildcards, as reserved words and names must be; else
+        """The word as text if it is a single unquoted text without wildcards, as reserved words and names must be; else
         None.
         """
         parts = self.parts
@@ -77,7 +77,7 @@ class Assignment(NamedTuple):
 
 @dataclass(slots=True)
 class Redirect:
-    """A redirection. `body` is a here-document's text, set when its line has ended."""
+    """A redirection. `body` is the text of a here-document, set at the end of its line."""
 
     operator: str
     target: Word
@@ -129,7 +129,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pipeline and its connection to the previous one: `;`, `&&` or `||`; `background` if `&` follows."""
+    """A pipeline and its connection to the previous one: `;`, `&&` or `||`. `background` is set if `&` follows."""
 
     pipeline: Pipeline
     joined: str
@@ -141,7 +141,7 @@ Script = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed text. `rest` is the unparsed remainder, `problems` say why."""
+    """A parsed text. `rest` is the unparsed remainder; `problems` are the reasons."""
 
     script: Script
     problems: tuple[SyntaxProblem, ...] = ()

@@ -46,9 +46,9 @@ _DEEPEST = 2  # nesting of commands within code within commands
 
 
 def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "") -> tuple[ShellFinding, ...]:
-    """Return the findings, worst first; none if the command only reads and builds in the workspace.
+    """Return the findings, worst first; none if the command only reads and builds within the workspace.
 
-    `cwd`, `workspace` and `home` are absolute paths; an empty `home` is guessed from the others. Never raises.
+    `cwd`, `workspace` and `home` are absolute paths. An empty `home` is guessed from the others. Never raises.
     """
     found: dict[ShellFinding, None] = {}
     for problem in analysis.problems:

@@ -1,7 +1,7 @@
 """Programs that run their arguments: `sudo`, `env`, `xargs`, `find -exec`, `git -c alias.x=!…`.
 
-If the options of such a program are not understood, every later argument that names a dangerous program is also
-treated as the beginning of a command.
+If the options of such a program are not understood, every later argument that names a dangerous program is also treated
+as the beginning of a command.
 """
 
 import re
@@ -28,7 +28,7 @@ from hob.guard.shell.commands import NOTHING, Runs
 from hob.guard.shell.interpreters import SHELLS, interpreter_runs, shell_run
 from hob.guard.shell.outputs import find_paths
 
-_MAX = 8  # commands generated from one
+_MAX = 8  # maximum commands generated from one
 
 
 class Prefix(NamedTuple):
@@ -169,7 +169,7 @@ _TEXTS = {
 
 
 def nested_runs(argv: Args, stdin: str | None) -> Runs:
-    """Return what the command runs in turn; NOTHING if its arguments show nothing."""
+    """Return what the command runs in turn, or NOTHING if its arguments show nothing of the kind."""
     name, args = argv[0].rpartition("/")[2], argv[1:]
     if not is_known(name):
         return _guessed(name, args, stdin)
@@ -215,7 +215,7 @@ def _after_prefix(prefix: Prefix, args: Args) -> Runs:
 
 
 def _suspected(args: Args) -> tuple[Args, ...]:
-    """Return commands that may begin somewhere in the arguments."""
+    """Return commands that may begin at some argument."""
     found: list[Args] = []
     for at, arg in enumerate(args):
         directory, _, name = arg.rpartition("/")

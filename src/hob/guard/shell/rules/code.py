@@ -1,7 +1,8 @@
 """Code in other languages within a command: `python -c`, `awk`, `sed`, SQL.
 
-It is not parsed. A word that can start programs, open connections, delete, or turn text into code needs approval;
-quoted text is read as a shell command and as a path, and what is refused there is refused here.
+It is not parsed. A word that can start programs, open connections, delete, or turn text into code needs approval.
+Quoted
+text is read as a shell command and as a path, and refused where those are.
 """
 
 import re
@@ -62,7 +63,7 @@ _WRITES = re.compile(
     r"createWriteStream|open\s*\(?\s*\w*\s*,\s*['\"]?[>+]|io\.open|mkdir|to_csv|savetxt|\bdump\b"
 )
 _OPENS_TO_WRITE = re.compile(_WRITES.pattern + r"|['\"][rwab+]*[wa+][rwab+]*['\"]")
-# harmless parts, although a word in them is not
+# harmless phrases that contain a dangerous word
 _SAFE = re.compile(
     r"\bos\.(?:path\.\w+|getcwd|cpu_count|sep|linesep|name|uname|listdir|walk|scandir|getpid|stat|fspath)\b|\bre\.compile\b|"
     r"\.decode\(\s*(?:['\"](?:utf-?8|ascii|latin-?1)['\"])?\s*\)|\bjson\.(?:load|loads|dump|dumps)\b|\bsys\.exit\b|"
@@ -194,7 +195,7 @@ _SED_ADDRESS = re.compile(
 
 
 def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the commands of a sed program with their dangerous arguments; `?` marks what is not understood."""
+    """Yield the commands of a sed program with their dangerous arguments; `?` marks unknown commands."""
     at = 0
     for _ in range(500):
         found = _SED_ADDRESS.match(text, at)

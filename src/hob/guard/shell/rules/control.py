@@ -28,7 +28,7 @@ def _always(reason: str) -> Rule:
 
 
 def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
-    """Refuse unless all arguments match; `bare` says whether no arguments at all are allowed."""
+    """Refuse unless all arguments match. `bare` says whether the command is allowed without arguments."""
     harmless = re.compile(reads)
 
     def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:

@@ -24,7 +24,7 @@ def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def judge_deletion(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
-    """Judge the deletion of one path, with everything below it if `deep`."""
+    """Judge the deletion of one path, including everything below it if `deep`."""
     place = rule_input.place(target)
     many = target.rstrip("/").endswith(STAR)
     if place in CRITICAL_PLACES and (deep or many):
@@ -217,7 +217,7 @@ def judge_redirections(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
             continue  # left to the network rules
         yield from judge_write(rule_input, target)
-        bare = not command.argv and command.text[:1] in "012>&"  # the text of a block begins otherwise
+        bare = not command.argv and command.text[:1] in "012>&"  # a block's text begins otherwise
         silent = bare or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
         if operator in (">", ">|") and silent and descriptor in ("", "1"):
             yield from judge_truncation(rule_input, target)

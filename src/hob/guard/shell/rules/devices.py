@@ -7,7 +7,7 @@ from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import words
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 
-# with only such arguments these programs just print information
+# with only these arguments the programs just print information
 _INFORMS = re.compile(
     r"-l|--list|-L|--help|-h|--version|-V|-v|-I|-i|-s|-d|-p|-n|-t|--dump|--verify|--no-act|--info|--detail|--scan|-D|"
     r"list|print|status|info|luksDump|isLuks|id-ctrl|smart-log|get|show|/dev/\S*|/dev"

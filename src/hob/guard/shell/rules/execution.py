@@ -20,7 +20,8 @@ from hob.guard.shell.arguments import (
 )
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, ShellSeverity
 
-# Writing a file that later turns or other programs obey is reported as an effect, as file tools declare it.
+# Writing a file that later turns or other programs obey is reported as an effect, in the form that file tools declare
+# it.
 
 _READING = (
     HARMLESS_PROGRAMS
@@ -106,7 +107,7 @@ def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def hidden(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge commands in options of programs not known for running any."""
+    """Judge commands in options of programs that are not known to run any."""
     runs = rule_input.command.runs
     if rule_input.name not in _HIDES or not runs.shell:
         return
@@ -131,7 +132,7 @@ def shown_first(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def injected(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge text that builtins evaluate as arithmetic or names, and that runs something."""
+    """Judge text that builtins evaluate as arithmetic or as names, and that runs something."""
     if rule_input.name in (
         "let",
         "test",

@@ -1,4 +1,4 @@
-"""Deletions elsewhere: clusters (kubectl), clouds (aws, gcloud, az), infrastructure (terraform)."""
+"""Deletions on other systems: clusters (kubectl), clouds (aws, gcloud, az), infrastructure (terraform)."""
 
 import re
 from collections.abc import Iterator

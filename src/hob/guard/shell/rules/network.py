@@ -32,7 +32,7 @@ _WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a"
 
 
 def find_host(text: str) -> str:
-    """Return the host of a URL or `user@host:path`, or ""."""
+    """Return the host of a URL or of `user@host:path`; "" if there is none."""
     found = _URL.match(text)
     return display((found[1] or found[2] or "").strip("[]")) if found is not None else ""
 
@@ -76,7 +76,7 @@ def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def _redirect_targets(args: Args) -> Iterator[str]:
-    """Yield the hosts that `curl` connects to instead of the URL's."""
+    """Yield the hosts that `curl` connects to instead of the host of the URL."""
     yield from option_values(args, *_CURL_PROXIES)
     for each in option_values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
         yield each.split(":", 2)[-1]
@@ -183,7 +183,7 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge `dig` and `ping`: the names they look up can carry data."""
+    """Judge `dig` and `ping`, since the names they look up can carry data."""
     words = [
         word
         for word in operands(rule_input.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w"))

@@ -1,4 +1,4 @@
-"""Installing packages (pip, npm, cargo, apt, …): the hosts contacted, and that foreign code runs."""
+"""Package installation (pip, npm, cargo, apt, …): the contacted hosts, and the foreign code that runs."""
 
 import re
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, display, operands
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
-# a name that begins a path component: after a slash, or where an option value or a path begins
+# a name that begins a path component: after a slash, or at the beginning of an option value or a path
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
 _SECRET = re.compile(
     _BEGIN + r"(?:\.ssh|\.aws|\.azure|\.gnupg|\.gpg|\.kube|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.npmrc|"
@@ -56,7 +56,7 @@ _EXAMPLES = (
 
 
 def find_secret_name(text: str) -> str:
-    """Return the name of a secret location in the text, or ""."""
+    """Return the name of a secret location in the text; "" if there is none."""
     if _HINT.search(text) is None:
         return ""
     found = _OWN.search(text) or _SECRET.search(text)
@@ -64,13 +64,13 @@ def find_secret_name(text: str) -> str:
 
 
 def _key_file(text: str) -> str:
-    """Return the file's name if it usually holds a key, by the rule of the file tools, or ""."""
+    """Return the file's name if it usually holds a key, by the rule of the file tools; otherwise ""."""
     name = re.split(r"[/=@:]", text)[-1]
     return display(name) if is_hidden_file(name) else ""
 
 
 def _globbed(text: str) -> str:
-    """Return a secret name that the pattern may match, as in `~/.s?h/id_*`, or ""."""
+    """Return a secret name that the pattern may match, as in `~/.s?h/id_*`; "" if there is none."""
     for part in re.split(r"[/=@:]", text):
         if (STAR in part or ONE in part) and part.strip(f"{STAR}{ONE}./{HOME}{HERE}") and len(part) < 40:
             wanted = re.compile(
@@ -112,7 +112,7 @@ def _paths(rule_input: RuleInput) -> Args:
     """Return the arguments that may be paths."""
     command, args = rule_input.command, rule_input.args
     if command.name in _TEXT_COMMANDS:
-        # text, not files; but a wildcard lists names
+        # these are text, not files; but a wildcard lists names
         return tuple(
             arg for arg in args if STAR in arg or (command.name == "git" and " " not in arg and "\n" not in arg)
         )
@@ -160,7 +160,7 @@ def env(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def printenv(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge `printenv` without a name, or with a secret one."""
+    """Judge `printenv` without a name, or with the name of a secret."""
     names = operands(rule_input.args)
     if not names or any(_WORDS.search(name) or ANY in name for name in names):
         yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
