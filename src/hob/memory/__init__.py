@@ -1,1 +1,1 @@
-"""Remembering and recalling: storing what is worth keeping and finding what answers a question."""
+"""Memory: storing what is worth keeping and finding what answers a question."""

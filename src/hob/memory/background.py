@@ -1,4 +1,4 @@
-"""Background work on memory. Sleeps until new messages arrive and pauses when nothing may be spent."""
+"""Background work on memory. Sleeps until new messages arrive and pauses while nothing may be spent."""
 
 import asyncio
 import logging
@@ -9,11 +9,12 @@ from hob.core.clock import Clock
 from hob.memory.background_model import BackgroundBudget, BackgroundModel, WorkPaused
 
 FIRST_SECONDS, MAX_SECONDS = 60.0, 3_600.0
-"""First and longest retry pause after a failure. Whether a new day has begun is checked hourly."""
+"""First and longest pause before a retry. The start of a new day is checked for hourly."""
 
 log = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[BackgroundModel], Awaitable[float | None]]
-"""One pass of work. Returns 0 if there may be more, the seconds until there will be, or None to wait for new messages.
+"""One pass of work. Returns 0 if there may be more, the seconds until there will be more, or None to wait for new
+messages.
 """
 Wait: TypeAlias = Callable[[asyncio.Event, Clock, float | None], Awaitable[object]]
 """Waits until the event is set or the given seconds have passed."""
@@ -41,7 +42,7 @@ class BackgroundMemory:
         self._said.set()
 
     def view(self) -> Mapping[str, Any]:
-        """Return why work is paused, in the form `hob status` shows."""
+        """Return why work is paused, in the form shown by `hob status`."""
         waits = self._budget.waits
         return {"waits_for": waits.reason, "why": waits.why} if waits else {}
 

@@ -1,4 +1,4 @@
-"""Model calls made by memory in the background, under one daily token budget."""
+"""Model calls by background work on memory, under one daily token budget."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ REWRITING, RERANKING = "rewriting", "reranking"
 TASKS = (FACTS, OBSERVER, REFLECTOR, CONSOLIDATION)
 """Task names under which the ledger records background work and search assistance."""
 SHARES: Mapping[str, float] = {CONSOLIDATION: 0.5}
-"""Share of the daily tokens after which a task waits, so that a night of summaries leaves some for facts."""
+"""Share of the daily tokens above which a task waits, so that a night of summaries leaves some for facts."""
 
 
 class BackgroundModel(Protocol):
@@ -30,7 +30,7 @@ class BackgroundModel(Protocol):
 
 
 class WorkPaused(Exception):
-    """Work has to pause. `reason` is `budget`, `model` or `answer`; `why` is meant for people."""
+    """Raised if work has to pause. `reason` is `budget`, `model` or `answer`; `why` is in words for people."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)
@@ -42,7 +42,7 @@ class BackgroundBudget:
     """Calls the model while tokens of the day remain."""
 
     def __init__(self, tokens: int, ledger: Ledger, clock: Clock, today: Callable[[datetime], float]) -> None:
-        """`today` returns when the day of a given time began (Unix seconds)."""
+        """`today` returns the beginning of the day that contains a time (Unix seconds)."""
         self.tokens = tokens
         """Tokens per day."""
         self._ledger = ledger
@@ -60,7 +60,7 @@ class BackgroundBudget:
         return used.input + used.output
 
     async def ask(self, model: BackgroundModel, task: str, system: str, question: str, max_tokens: int) -> str:
-        """Return the answer. Raises WorkPaused if no answer is available now, StoreErrors."""
+        """Return the answer. Raises WorkPaused if none is available now, StoreErrors."""
         left = self.tokens - await self.spent()
         if task in SHARES and await self._spent_on(task) >= SHARES[task] * self.tokens:
             left = 0

@@ -20,14 +20,14 @@ _MIN_CHARACTERS = 200
 _DEADLINE_SECONDS = 3.0
 """Seconds a question waits for its vector."""
 _SILENCE_SECONDS = 30.0
-"""Seconds after a failure during which no question is sent to the embedder."""
+"""Seconds after a failure during which the embedder is not asked to embed questions."""
 _VERSION = "@sha256:"
 """Separates the model from its version in a fingerprint."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
 class MemoryEmbedder:
-    """One embedder for memories and questions. The queue is durable: a position in the order of the items."""
+    """One embedder for memories and questions. The queue is durable: it is a position in the order of the items."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class MemoryEmbedder:
         former: Callable[[str], Embedder] | None = None,
         version: Callable[[], str] | None = None,
     ) -> None:
-        """`former` returns the embedder of a reference; it serves questions while another one re-embeds everything.
+        """`former` returns the embedder of a reference, which serves questions while another one re-embeds everything.
 
         `version` returns the current version of the model, if it can change under the same name.
         """
@@ -57,7 +57,7 @@ class MemoryEmbedder:
         self._silent_until = -math.inf
         self.dimension = 0
         self.number = 0
-        """Number of its vectors in the store; 0 before the first call."""
+        """The embedder's number in the store; 0 before the first call."""
         self.problem = ""
         """Why the last call failed; empty after a success."""
         self.checked = 0.0
@@ -69,7 +69,7 @@ class MemoryEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies its vectors. Lacks the dimension until that is known."""
+        """Identifier of the vectors. Lacks the dimension until that is known."""
         named = f"{self.provider}|{self.model}{self._version_mark()}"
         return f"{named}|{self.dimension}|true" if self.dimension else named
 
@@ -81,9 +81,9 @@ class MemoryEmbedder:
         return dropped
 
     async def embed_question(self, text: str) -> tuple[int, tuple[float, ...]]:
-        """Return the question's vector and the number of the embedder whose vectors it is compared with.
+        """Return the question's vector, and the number of the embedder whose vectors it can be compared with.
 
-        Raises ModelError; the caller reports the failure. After a failure the embedder is left alone for a while.
+        Raises ModelError, which the caller reports. After a failure the embedder is not called for a while.
         """
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
@@ -103,7 +103,7 @@ class MemoryEmbedder:
         return self.number, vector
 
     async def run(self) -> None:
-        """Embed waiting and new items until cancelled. Retries after failures with growing pauses."""
+        """Embed waiting and new items until cancelled. Retries after failures, with growing pauses."""
         while True:
             self._arrived.clear()
             while await self.embed_some():
@@ -114,7 +114,9 @@ class MemoryEmbedder:
                 await self._arrived.wait()
 
     async def embed_some(self) -> bool:
-        """Embed the next batch; return whether there may be more. Raises StoreErrors; `problem` has other failures."""
+        """Embed the next batch; return whether there may be more. Raises StoreErrors; `problem` describes other
+        failures.
+        """
         self._check_version()
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)
@@ -139,16 +141,16 @@ class MemoryEmbedder:
         return True
 
     async def waiting(self) -> int:
-        """Return how many memories have no vector yet. Raises StoreErrors."""
+        """Return the number of memories without a vector. Raises StoreErrors."""
         return (await self.counts())[1]
 
     async def place(self) -> int:
         """Return the last row that has a vector. Raises StoreErrors."""
-        await self.counts()  # sets its number
+        await self.counts()  # sets `number`
         return await self._vectors.place(self.number)
 
     async def counts(self) -> tuple[int, int]:
-        """Return how many memories have a vector and how many do not. Raises StoreErrors."""
+        """Return the numbers of memories with and without a vector. Raises StoreErrors."""
         self._check_version()
         self.number = self.number or await self._vectors.find(self._name)
         return await self._vectors.counts(self.number)
@@ -173,7 +175,7 @@ class MemoryEmbedder:
         return f"{_VERSION}{version}" if version else ""
 
     def _check_version(self) -> None:
-        """Check whether the model has changed; if so, everything is embedded again."""
+        """Check whether the model has changed. If so, everything is embedded again."""
         name = f"{self.provider}|{self.model}{self._version_mark()}"
         if name != self._name:
             self._name, self.number, self.dimension, self._caught_up = name, 0, 0, False
@@ -186,7 +188,7 @@ class MemoryEmbedder:
         self.problem = str(error) or error.fault.value
 
     async def _begin(self, dimension: int) -> bool:
-        """Make `number` refer to vectors of this dimension; return whether it changed."""
+        """Make `number` refer to vectors of this dimension; return whether it has changed."""
         if dimension == self.dimension:
             return False
         before, self.dimension = self.number, dimension

@@ -37,7 +37,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedMessage:
-    """A message that may hold evidence."""
+    """A message that may contain evidence."""
 
     id: str
     text: str
@@ -49,7 +49,7 @@ class EvaluatedMessage:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedQuestion:
-    """A question and the ids of the messages, or of the sessions, that hold its answer."""
+    """A question and the ids of the messages, or of the sessions, that contain its answer."""
 
     text: str
     evidence: frozenset[str]
@@ -64,7 +64,7 @@ class EvaluatedConversation:
     said: Sequence[EvaluatedMessage]
     questions: Sequence[EvaluatedQuestion]
     left_out: int = 0
-    """Number of questions without evidence in it."""
+    """Number of questions without evidence in the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class EvaluationReport:
 
 
 def read_labelled(path: Path) -> Labelled:
-    """Read labelled questions from a file. Raises InvalidRequest if the format is unknown."""
+    """Read labelled questions from a file. Raises InvalidRequest for an unknown format."""
     try:
         data = json.loads(path.read_text("utf-8"))
         labelled = _read(data)
@@ -212,11 +212,10 @@ def _moment(text: Any) -> float:
 async def evaluate(
     labelled: Labelled, embedder: Embedder | None = None, told: Callable[[int], None] = lambda _: None
 ) -> EvaluationReport:
-    """Store the messages in a temporary store, ask the questions and score the results; with an embedder also by
+    """Store the messages in a temporary store, ask the questions and score the results; with an embedder, also by
     meaning.
 
-    `told` is called with the number of finished conversations. Raises StoreErrors, and ModelError if the embedder
-    fails.
+    `told` receives the number of finished conversations. Raises StoreErrors, and ModelError if the embedder fails.
     """
     with tempfile.TemporaryDirectory(prefix="hob-eval-") as home:
         async with open_store(Path(home), StoreSettings(), clock := SystemClock()) as store:

@@ -12,7 +12,7 @@ from hob.core.values import dataclass
 from hob.store.memory.expertise import SkillRecord, StoredExpertise, Use
 
 _WORKED, _FAILED = 0.7, 0.2
-"""Quality of a use that succeeded and of one that failed."""
+"""Quality of a use that succeeded, and of one that failed."""
 _MUCH = 100
 _WINDOW = 10
 _CHANGED = 0.1
@@ -41,7 +41,7 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expertise:
-    """Score of a skill: `0.6 * success rate + 0.3 * mean quality of the last 50 + 0.1 * experience`, from 0 to 1."""
+    """Score of a skill, from 0 to 1: `0.6 * success rate + 0.3 * mean quality of the last 50 + 0.1 * experience`."""
 
     skill: str
     score: float
@@ -69,12 +69,12 @@ def skill_of(tool: str) -> str:
 
 
 def use_of(event: TimelineEvent) -> Use | None:
-    """Return the use of a skill that an event records: a finished tool call or sub-agent."""
+    """Return the use of a skill that an event records: a finished tool call or sub-agent. None for other events."""
     if event.kind is EventKind.SUBAGENT:
         worked = _SUBAGENTS.get(event.name)
         return None if worked is None else Use("delegation", worked)
     if event.status not in ("ok", "error", "timeout", "failed"):
-        return None  # it did not run, or is waiting
+        return None  # the call did not run, or is waiting
     return Use(skill_of(event.name), event.status == "ok")
 
 
@@ -98,7 +98,7 @@ def _trend(qualities: Sequence[float]) -> Trend:
 
 
 class ExpertiseKeeper:
-    """Keeps the scores of all skills, counted on demand and during background work.
+    """Keeps the scores of all skills, which are counted on demand and during background work.
 
     Implements the tools' `ToolRatings`.
     """
@@ -106,22 +106,22 @@ class ExpertiseKeeper:
     def __init__(self, stored: StoredExpertise) -> None:
         self._stored = stored
         self.known: Sequence[Expertise] | None = None
-        """Scores by skill; None until they were counted."""
+        """Scores by skill; None until they have been counted."""
 
     async def count(self) -> Sequence[Expertise]:
-        """Count all skills used so far. Raises StoreErrors."""
+        """Count the uses of all skills so far. Raises StoreErrors."""
         self.known = known = [rated(record) for record in await self._stored.count(use_of)]
         return known
 
     def rating(self, tool: str) -> float:
-        """Return the last counted score of the tool's skill; 1 if too little is known."""
+        """Return the last counted score of the tool's skill, or 1 if too little is known."""
         skill = skill_of(tool)
         known = next((each for each in self.known or () if each.skill == skill), None)
         return 1.0 if known is None or known.uses < _ENOUGH else min(1.0, known.score / _GOOD)
 
 
 class ExpertiseSection:
-    """Prompt section that names skills with poor results, so that the model tries another way or checks the outcome."""
+    """Prompt section that names skills with poor results, so that the model takes another way or checks the outcome."""
 
     name = "expertise"
     cached = False

@@ -9,7 +9,7 @@ from hob.core.errors import HobError
 
 
 class SourceFailed(HobError):
-    """A source of memory failed to deliver."""
+    """Raised if a source of memory failed to deliver."""
 
 
 async def json_of(response: httpx2.Response, who: str, section: str, maximum: int) -> Any:

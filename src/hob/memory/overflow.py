@@ -1,10 +1,10 @@
-"""Counts how often memory had more to show than fits its share of the prompt."""
+"""Counters of how often memory had more to show than fits its share of the prompt."""
 
 from collections import Counter
 from typing import Final
 
 LANES: Final = ("working", "observation", "rag")
-"""The seed's lane names. Working notes are missing because they are limited when written."""
+"""KafClaw's lane names. Working notes are missing because their length is limited when they are written."""
 
 
 class Overflow:
@@ -12,7 +12,7 @@ class Overflow:
 
     def __init__(self) -> None:
         self.turns = 0
-        """Turns that were shown memories, or could have been."""
+        """Turns in which memories were shown or could have been."""
         self._events = Counter(dict.fromkeys(LANES, 0))
 
     def add(self, lane: str) -> None:

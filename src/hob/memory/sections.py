@@ -27,11 +27,11 @@ _OWNER = Scope(OWNER)
 
 
 class ProfileSection:
-    """The core profile: what the owner said about themselves. Only in the owner's own prompts.
+    """The core profile: what owners have said about themselves. Only in the owner's own prompts.
 
-    A session keeps the profile it began with, so that the provider's cache holds. Changes show after a compaction,
-    after
-    an hour without a prompt (no cache lives longer), and at once if something was corrected or forgotten.
+    A session keeps the profile it started with, so that the provider's cache stays valid. Changes show after a
+    compaction,
+    after an hour without a prompt (caches do not live longer), and at once if something was corrected or forgotten.
     """
 
     name = "core profile"
@@ -54,7 +54,7 @@ class ProfileSection:
         return self._epoch
 
     def renew(self) -> None:
-        """Drop the kept profiles: part of them no longer holds."""
+        """Drop the stored profiles, because part of them no longer holds."""
         self._epoch += 1
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
@@ -78,7 +78,7 @@ class ProfileSection:
 
 
 class PrivateSection:
-    """Tells the model that nothing of a private conversation is remembered."""
+    """Tells the model that a private conversation is not remembered."""
 
     name = "private conversation"
     cached = True
@@ -90,7 +90,7 @@ class PrivateSection:
 
 
 class ObservationsSection:
-    """Observations by date, the most important kept first. Only in the owner's own prompts."""
+    """Observations by date, chosen by importance. Only in the owner's own prompts."""
 
     name = "observations"
     cached = False
@@ -99,7 +99,7 @@ class ObservationsSection:
     def __init__(
         self, work: StoredWork, is_owners: Callable[[Turn], bool], overflowed: Callable[[str], None] = lambda _: None
     ) -> None:
-        """`overflowed` is called if not all of them fit."""
+        """`overflowed` is called if not all observations fit."""
         self._work = work
         self._is_owners = is_owners
         self._overflowed = overflowed
@@ -119,7 +119,7 @@ class ObservationsSection:
 
 
 class GoalsSection:
-    """The owner's goals, the next due first. Only in the owner's own prompts."""
+    """The owner's goals, in order of their due dates. Only in the owner's own prompts."""
 
     name = "goals"
     cached = False
@@ -153,7 +153,7 @@ class GoalsSection:
 
 
 def chosen(known: list[MemoryItem]) -> list[str]:
-    """Choose the lines that fit, by priority and then the newest; ordered by date."""
+    """Choose the lines that fit, by priority and then the newest, and order them by date."""
     left, some = _MAX_CHARACTERS, []
     for item in sorted(known, key=lambda item: (item.kind != HIGH, -item.at)):
         left -= min(len(item.text), _LONGEST) + 24

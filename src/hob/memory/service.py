@@ -1,4 +1,4 @@
-"""Memory for its users: search, recall on request, and automatic recall for a turn."""
+"""The interface of memory: search, recall on request, and automatic recall for a turn."""
 
 import logging
 import math
@@ -31,11 +31,12 @@ log = logging.getLogger(__name__)
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """Layers that are recalled. Identity files are in the prompt anyway."""
 _MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.25, 0.6
-"""Least share of a message an item must hold to be recalled automatically, and least share of the best item; below it
-memory is taken to know nothing about the message.
+"""Minimum shares of a message: of an item that is recalled automatically, and of the best item, also for tasks. If the
+best
+item has less, memory counts as knowing nothing about the message.
 """
 _ADJACENT_POSITIONS = 3
-"""Positions within which two items of a conversation or document count as adjacent."""
+"""Distance within which two items of a conversation or document count as adjacent."""
 _MAX_QUESTION_CHARACTERS = 200
 """Maximum characters shown of a question."""
 _MAX_NEWS = 5
@@ -57,7 +58,8 @@ class ItemSearcher(Protocol):
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """Return the items of this scope that help with the query, best first, `as_of` a time. Raises StoreErrors,
+        """Return the items of this scope that help with the query, best first, as of the time `as_of`. Raises
+        StoreErrors,
         ModelError.
         """
 
@@ -82,8 +84,9 @@ class MemoryService:
     ) -> None:
         """`allows` returns whether the owner's turns may use memory now, with a given model.
 
-        `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches.
-        Days begin as in `zone` (None: the machine's).
+        `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches. Days begin as
+        in
+        `zone` (None: the machine's).
         """
         self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *plugin_layers)
@@ -97,7 +100,7 @@ class MemoryService:
         self._allows = allows
         self._has_news = True
         self.permanent = 0
-        """Number of items that never expire, when last counted."""
+        """Number of items that never expire, at the last count."""
         self.overflow = Overflow()
 
     async def prune(self, lifecycle: MemoryLifecycle) -> int:
@@ -112,7 +115,7 @@ class MemoryService:
 
     @property
     def surplus(self) -> Mapping[str, int]:
-        """`permanent`, if it exceeds the limit for expiring items; else empty."""
+        """`permanent` if it exceeds the limit for expiring items; otherwise empty."""
         return {"permanent": self.permanent} if self.permanent > self.settings.max_items else {}
 
     async def prepare(self) -> None:
@@ -130,13 +133,13 @@ class MemoryService:
         asked: bool = True,
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """Return what helps with the query, best first. `asked`: this is an explicit search; `as_of`: search memory as
-        it
-        was then (Unix seconds). Raises StoreErrors.
+        """Return what helps with the query, best first. `asked` marks an explicit search; `as_of` searches memory as it
+        was at that
+        time (Unix seconds). Raises StoreErrors.
 
-        If the embedder fails, words alone count; its `problem` is shown wherever Hob reports its status.
+        If the embedder fails, words alone count, and the status shows its `problem`.
         """
-        # the same day gives the same results in the same order
+        # so that the same day gives the same results in the same order
         now = datetime.fromtimestamp(min(as_of, self._clock.now().timestamp()), self._zone)
         now = now.replace(hour=0, minute=0, second=0, microsecond=0)
         retriever = self._thorough if asked else self._retriever
@@ -149,14 +152,14 @@ class MemoryService:
             return await search(meaning=False, as_of=as_of)
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
-        """Return the item whose id begins so; None if there is none or more than one. Raises StoreErrors."""
+        """Return the item whose id has this prefix; None if there is none or more than one. Raises StoreErrors."""
         if not _ID.fullmatch(id):
             return None
         found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2)
         return found[0] if len(found) == 1 else None
 
     async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
-        """Return the item whose id begins so with the equally trusted messages around it. Raises StoreErrors."""
+        """Return the item whose id has this prefix, and the equally trusted messages around it. Raises StoreErrors."""
         item = await self.find(id, scope)
         if item is None or item.kind != "turn":
             return [] if item is None else [item]
@@ -185,7 +188,7 @@ class MemoryService:
         self._has_news = self._has_news or (scope == Scope(OWNER) and bool(facts))
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
-        """Return what was learned since the owner was last told, across restarts. Never raises."""
+        """Return what was learned since the owner was last told, also across restarts. Never raises."""
         if not self._has_news or memory_scope(turn) != Scope(OWNER) or is_private(turn.session):
             return ()
         self._has_news = False
@@ -205,7 +208,7 @@ class MemoryService:
         return (Remark(Sentence.REMEMBERED, (("facts", join_texts("; ", lines)), ("id", told[-1].id[:12]))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
-        """Return what helps with a turn's message, without what its own conversation shows from `shown_from` on."""
+        """Return what helps with a turn's message, except what its own conversation shows from `shown_from` on."""
 
         self.overflow.turns += 1
 
@@ -216,7 +219,7 @@ class MemoryService:
         return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
 
     def overflowed(self) -> None:
-        """Count that recalled memories did not all fit the prompt."""
+        """Record that recalled memories did not all fit the prompt."""
         self.overflow.add("rag")
 
     async def _recall(
@@ -249,7 +252,7 @@ class MemoryService:
 
 
 def _keep_helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
-    """Keep what holds enough of a message; nothing if even the best has only words that are everywhere."""
+    """Keep the items that contain enough of a message; none if even the best one contains only common words."""
     minimum = _MIN_BEST_OF_TASK if is_task(query) else _MIN_BEST
     if max((each.share for each in found), default=0.0) < minimum:
         return ()

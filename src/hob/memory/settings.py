@@ -8,7 +8,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """What Hob remembers, for how long, and how it finds it again."""
+    """What Hob remembers, for how long, and how it is found again."""
 
     recall: bool = setting(True, "Add relevant memories to each message.", stored=True)
     citations: str = setting(

@@ -1,4 +1,4 @@
-"""Memory as JSON and as chat lines; layer colours and descriptions; parsing of imported items."""
+"""Memory as JSON and as chat lines; layer colours and descriptions; the parser of imported items."""
 
 import json
 import math
@@ -43,7 +43,7 @@ COLOURS: Mapping[Layer, str] = {
     Layer.FACT: "#f472b6",
     Layer.DOCUMENT: "#94a3b8",
 }
-"""Colours of the seed; the last two are Hob's own."""
+"""KafClaw's colours; the last two are Hob's own."""
 _COLOURS: Mapping[str, str] = {each.value: colour for each, colour in COLOURS.items()}
 _GREY = MemoryLayer("", "").colour
 _DAY = 86_400.0
@@ -82,7 +82,7 @@ def led(total: int, part: float) -> str:
 def item_view(
     found: Recalled, plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
 ) -> MemoryItemAnswer:
-    """Return an item as JSON, possibly of a plug-in's layer; `whole` includes every field."""
+    """Return an item as JSON, possibly of a plug-in's layer. With `whole`, every field is included."""
     item = found.item
     colour = plugin_layers[item.layer].colour if item.layer in plugin_layers else _COLOURS.get(item.layer, _GREY)
     told: MemoryItemAnswer = {
@@ -154,9 +154,9 @@ def export_view(carried: TransferredItem) -> dict[str, Any]:
 
 
 def loaded(line: str, number: int, now: float) -> TransferredItem:
-    """Parse an exported item; without a time it gets `now`. Times are Unix seconds or ISO 8601.
+    """Parse an exported item. Without a time it gets `now`; times are Unix seconds or ISO 8601.
 
-    A claim that a stranger's text is the owner's is not believed; it must be consistent.
+    The item must be consistent: an imported stranger's text cannot claim to be the owner's.
     """
     try:
         value = json.loads(line)
@@ -193,7 +193,7 @@ def _parse_layer(name: str) -> str:
 
 
 def _fact(item: MemoryItem, value: Any) -> Fact | None:
-    """Parse a fact. It counts only if its item may be trusted, or as an unconfirmed one."""
+    """Parse a fact. It is confirmed only if its item may be trusted."""
     if value is None:
         return None
     state = FactState(value["state"]) if item.label.trusted else FactState.ASKED
@@ -219,7 +219,7 @@ def _parse_fields(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def _parse_time(value: Any) -> float:
-    """Parse Unix seconds or an ISO 8601 day or time; local if it names no zone."""
+    """Parse Unix seconds or an ISO 8601 day or time, which is local if it names no zone."""
     with suppress(ValueError):
         if isinstance(value, str):
             return datetime.fromisoformat(value).timestamp()
@@ -261,7 +261,7 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
 
 
 def fact_text(language: str, fact: Mapping[str, Any]) -> str:
-    """Return what a fact says, addressed to the owner."""
+    """Return the content of a fact, addressed to the owner."""
     return translated(render_fact_for_owner(fact["subject"], fact["predicate"], fact["object"]), language)
 
 

@@ -1,4 +1,4 @@
-"""Client for the ER1 API, following KafClaw's: `POST /user/access`, then `GET /memory/{ctx_id}`."""
+"""Client for the ER1 API, modelled on KafClaw's: `POST /user/access`, then `GET /memory/{ctx_id}`."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _FIRST_LIMIT, _MAX_LIMIT = 50, 12_800
 _MAX_BYTES = 50_000_000
 _PROCESSED = "processed"
 _RECORDED = Label(Origin.CLIENT, Trust.UNTRUSTED)
-"""A recording may hold anybody's voice."""
+"""Label of recordings, which may hold anybody's voice."""
 
 
 class Er1Client:
@@ -52,7 +52,7 @@ class Er1Client:
             raise SourceFailed(f"ER1 does not answer: {str(error) or type(error).__name__}") from error
 
     async def _all(self, http: httpx2.AsyncClient, since: float) -> Sequence[Any]:
-        """The API has no pages, so requests are repeated until no more arrives."""
+        """Repeat the request until no more items arrive, because the API has no pages."""
         query = {"startDate": datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds")} if since else {}
         limit = _FIRST_LIMIT
         while True:
@@ -74,7 +74,7 @@ class Er1Client:
 
 
 def items_of_recording(memory: Any) -> Sequence[MemoryItem]:
-    """Split a recording into items; none if it is not transcribed yet or is not a recording."""
+    """Split a recording into items; none if it has not been transcribed yet or is not a recording."""
     if not isinstance(memory, Mapping) or memory.get("transcript_status") != _PROCESSED:
         return []
     id, transcript = str(memory.get("id") or "")[:200], str(memory.get("transcript") or "").strip()

@@ -1,1 +1,1 @@
-"""Facts the owner states about themselves and their world, as subject, predicate and object."""
+"""Facts that owners state about themselves and their world, as subject, predicate and object."""

@@ -1,7 +1,7 @@
-"""Detection of contradicting facts: the newer one counts, the older one is closed.
+"""Detection of contradicting facts: the newer fact counts, the older one is closed.
 
-Each statement is checked when it is recorded. Contradictions that remain (two merged memories, or a predicate that
-became single-valued in a later release) are found here while Hob is idle, without a model.
+Each statement is checked when it is recorded. Contradictions that remain (from merged memories, or because a later
+release made a predicate single-valued) are found here while Hob is idle, without a model.
 """
 
 from collections import defaultdict
@@ -27,15 +27,15 @@ class Reconciler:
         self._facts = facts
 
     async def step(self, _: BackgroundModel) -> None:
-        """Check all known facts; write only if something is contradicted. Raises StoreErrors."""
+        """Check all known facts. Writes only if something is contradicted. Raises StoreErrors."""
         if reconciled(await self._facts.known(_SCOPE)) is not None:
             await self._facts.change(_SCOPE, [reconciled], new_event_id())
 
 
 def reconciled(known: Sequence[Fact]) -> FactChange | None:
-    """Return what has to be closed among these facts; None if nothing.
+    """Return what has to be closed among these facts; None if there is nothing.
 
-    The owner's corrections give way to later statements like any other fact. Unconfirmed facts close nothing.
+    The owner's corrections give way to later statements like any other fact. Unconfirmed facts do not close others.
     """
     standing = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
     ended = [each for rivals in _rivals(standing) for each in _ended(rivals)]
@@ -51,7 +51,7 @@ def _ended(rivals: Sequence[Fact]) -> Iterator[Fact]:
 
 
 def contradicted(facts: Sequence[Fact]) -> Mapping[str, Sequence[str]]:
-    """Map each fact to the ids of those it contradicts at the same time; unconfirmed facts count too."""
+    """Map each fact to the ids of the facts that contradict it at the same time. Unconfirmed facts count too."""
     against: defaultdict[str, list[str]] = defaultdict(list)
     for _, some in _groups(facts):
         for one, other in combinations(some, 2):
@@ -71,7 +71,7 @@ def _exclude(one: Fact, other: Fact) -> bool:
 
 
 def _since(fact: Fact) -> float:
-    """Return the time since which the fact certainly holds."""
+    """Return the time from which on the fact certainly holds."""
     return fact.at if fact.valid_from is None else fact.valid_from
 
 
@@ -91,7 +91,7 @@ def _groups(facts: Sequence[Fact]) -> Iterator[tuple[str, Sequence[Fact]]]:
 
 
 def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """Return two or more facts that cannot hold together."""
+    """Yield groups of two or more facts that cannot hold together."""
     for name, some in _groups(standing):
         if name.startswith("liking "):
             if {each.predicate in _LIKES for each in some} == {True, False}:
@@ -101,7 +101,7 @@ def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 
 def _one_side(some: Sequence[Fact]) -> Sequence[Fact]:
-    """Return the newest fact and those of opposite meaning."""
+    """Return the newest fact and the facts of opposite meaning."""
     newest = max(some, key=lambda fact: (fact.at, fact.state is FactState.CORRECTED, fact.id))
     likes = newest.predicate in _LIKES
     return [newest, *(each for each in some if (each.predicate in _LIKES) != likes)]

@@ -1,8 +1,8 @@
-"""Deterministic rules for what happens to a proposed fact, whatever the model answered.
+"""Deterministic rules for proposed facts, independent of the model that proposed them.
 
-A fact must be grounded in the owner's own words; no model answer, page or mail can add one. Newer statements win; the
-owner's corrections change only by what they say later; single-valued facts are closed by the next value, never deleted;
-and unconfirmed facts do not count.
+A fact must be grounded in the owner's own words; no model answer, page or mail can add one. Newer statements win. The
+owner's corrections yield only to what the owner says later. A single-valued fact is closed by the next value, not
+deleted. Unconfirmed facts do not count.
 """
 
 import re
@@ -37,7 +37,7 @@ _SINGLE = frozenset({
     "family_name", "nickname",
 })  # fmt: skip
 _SINGLE_VALUED = ("_colour", "_date", "_birthday")
-"""Predicates with one value at a time; favourites have one too."""
+"""Endings of predicates with one value at a time."""
 
 
 def predicate_of(text: str) -> str:
@@ -73,7 +73,7 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
         return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
     rivals = _rivals(proposal, fact, sure)
     if any(rival.at > fact.at for rival in rivals):
-        return None  # said before what is known, and adds nothing
+        return None  # said before the known fact, so it adds nothing
     if proposal.decision is FactDecision.UPDATE and len(rivals) == 1 and _holds(fact.object, rivals[0].object):
         (old,) = rivals
         since = old.valid_from if fact.valid_from is None else fact.valid_from
@@ -85,7 +85,7 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
 
 
 def decide_goal(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
-    """Return a goal in the owner's own words, or the change to a goal they name; None if neither."""
+    """Return a goal in the owner's own words, or the change to a goal that they name; None if neither applies."""
     words, said = own_words(proposal.said), proposal.said
     if proposal.confidence < _SURE or _only_asks(words):
         return None
@@ -105,14 +105,14 @@ def decide_goal(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
 
 
 def supersede(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
-    """Return the fact and the ones it supersedes, which end where it begins."""
+    """Return the fact, and the facts it supersedes, which end when it begins."""
     since = fact.at if fact.valid_from is None else fact.valid_from
     ended = [replace(rival, valid_to=max(since, rival.valid_from or since), quote=rival.quote) for rival in rivals]
     return [replace(fact, valid_from=since), *ended]
 
 
 def settled(fact: Fact, object_: str, at: float, *, confirmed: bool) -> FactChange:
-    """Apply the owner's verdict to a fact: confirm, correct or (without an object) withdraw it."""
+    """Apply the owner's verdict to a fact: confirm it, correct it or (without an object) withdraw it."""
     if confirmed:
         return FactChange((fact.id,), (replace(fact, state=FactState.SAID, confidence=1.0),))
     if not object_:
@@ -130,7 +130,7 @@ def is_valid_at(fact: Fact, at: float) -> bool:
 
 
 def _find_ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
-    """Return a fact that has just ended; the owner's words have to name it."""
+    """Return a fact that has just ended, which the owner's words have to name."""
     old = next((fact for fact in sure if fact.id == proposal.target), None)
     if proposal.decision is not FactDecision.SUPERSEDE or old is None or old.at > proposal.said.at:
         return None
@@ -184,7 +184,7 @@ def _find(fact: Fact, facts: Sequence[Fact]) -> Fact | None:
 
 
 def _rivals(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> list[Fact]:
-    """Return the facts that cannot hold beside it."""
+    """Return the known facts that cannot hold together with the new one."""
     if fact.valid_to is not None:
         return []
     alike = [each for each in sure if (each.subject.casefold(), each.predicate) == fact.key[:2]]

@@ -18,13 +18,13 @@ class FactEditor:
     """Implements `KnownFacts`."""
 
     def __init__(self, facts: StoredFacts, clock: Clock, on_withdrawal: Callable[[], None] = lambda: None) -> None:
-        """`on_withdrawal` is called when something no longer holds."""
+        """`on_withdrawal` is called when a fact no longer holds."""
         self._facts = facts
         self._clock = clock
         self.on_withdrawal = on_withdrawal
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
-        """Return what holds now, including unconfirmed facts. Raises StoreErrors."""
+        """Return the facts that hold now, including unconfirmed ones. Raises StoreErrors."""
         now = self._clock.now().timestamp()
         return [fact for fact in await self._facts.known(scope) if is_valid_at(fact, now)]
 
@@ -40,7 +40,7 @@ class FactEditor:
         return await self.settle(id, FactAction.CORRECT, right, scope)
 
     async def settle(self, id: str, action: FactAction, right: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
-        """Change the fact whose item's id begins so; return it as it was, and what is recorded instead.
+        """Change the fact whose item's id has this prefix; return the old fact, and what is recorded instead.
 
         Undoing a withdrawal restores the fact. Raises InvalidRequest, NotFound, StoreErrors.
         """
@@ -62,7 +62,7 @@ class FactEditor:
 
 
 def sure(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts that count."""
+    """Return the facts that count, which are the confirmed ones."""
     return [fact for fact in facts if fact.state is not FactState.ASKED]
 
 

@@ -1,4 +1,4 @@
-"""The prompt for extracting facts from the owner's messages, and parsing of its answer."""
+"""The prompt for extracting facts from the owner's messages, and the parser of its answers."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -17,19 +17,19 @@ _LONGEST_WORDS = 1_500
 
 
 class FactDecision(StrEnum):
-    """Decision about a statement."""
+    """What a statement means for the known facts and goals."""
 
     ADD = "add"
     UPDATE = "update"
-    """The same fact, more precisely."""
+    """The same fact, stated more precisely."""
     SUPERSEDE = "supersede"
-    """Something else holds now; without an object the old fact has ended."""
+    """A different value holds now; without an object, the old fact has ended."""
     MERGE = "merge"
-    """A restatement of what is known."""
+    """A restatement of a known fact."""
     NONE = "none"
     ASK = "ask"
     GOAL = "goal"
-    """Something the owner wants to achieve."""
+    """Something that the owner wants to achieve."""
     DONE = "done"
     DROPPED = "dropped"
 
@@ -39,7 +39,7 @@ GOALS = frozenset({FactDecision.GOAL, FactDecision.DONE, FactDecision.DROPPED})
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One statement as the model reads it. It counts only after the guards have accepted it."""
+    """One statement as the model reads it. It counts only once the guards have accepted it."""
 
     decision: FactDecision
     said: MemoryItem
@@ -77,7 +77,7 @@ def own_words(item: MemoryItem) -> str:
 
 
 def choose_known(known: Sequence[Fact], items: Sequence[MemoryItem]) -> list[Fact]:
-    """Select the facts the messages may be about: those that share words with them, then the newest."""
+    """Select the facts that the messages may be about: those that share words with them, then the newest."""
     words = {word for item in items for word in words_of(item.text)}
 
     def order(fact: Fact) -> tuple[int, float]:

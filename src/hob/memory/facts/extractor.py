@@ -15,7 +15,7 @@ from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork
 
 AT_ONCE = 8
-"""Messages read together; fewer once it has been quiet for a while."""
+"""Messages read together; fewer if it has been quiet for a while."""
 QUIET_SECONDS = 120.0
 _MAX_CHARACTERS = 6_000
 _MAX_ANSWER = 800
@@ -25,7 +25,7 @@ Made = Callable[[Scope, Sequence[Fact]], None]
 
 
 class FactExtractor:
-    """Works through the owner's messages. Skips only a message that repeatedly cannot be processed even alone."""
+    """Works through the owner's messages. A message is skipped only if it repeatedly cannot be processed even alone."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class FactExtractor:
         clock: Clock,
         made: Made = lambda *_: None,
     ) -> None:
-        """`made` is called with new facts, and with goals as facts."""
+        """`made` is called with new facts, including goals as facts."""
         self._facts = facts
         self._goals = goals
         self._work = work
@@ -47,7 +47,7 @@ class FactExtractor:
         self._failures = 0
 
     async def step(self, model: BackgroundModel) -> float | None:
-        """Process the next messages. Returns 0 if there may be more, the seconds until there will be, or None.
+        """Process the next messages. Returns 0 if there may be more, the seconds until there will be more, or None.
 
         Raises WorkPaused, StoreErrors.
         """

@@ -1,7 +1,7 @@
-"""Whether a message states something as its writer's own, judged by the clause that holds it. English and German.
+"""Whether a message states something as its writer's own, judged by the clause that contains it. English and German.
 
-Reported speech, quotations, denials, suppositions, wishes, and statements about somebody else do not count. A rule that
-is too strict costs a fact, which will be said again; one that is too lax turns a claim into a fact.
+Reported speech, quotations, denials, suppositions, wishes, and statements about other people do not count. A rule that
+is too strict loses a fact, which will be said again; a rule that is too lax turns a claim into a fact.
 """
 
 import re
@@ -12,11 +12,11 @@ from hob.store.memory.analysis import words_of
 
 
 class Stated(IntEnum):
-    """How a message holds a statement, in ascending order of certainty."""
+    """How certainly a message states something, in ascending order."""
 
     NOT = auto()
     SUPPOSED = auto()
-    """As a possibility."""
+    """Stated as a possibility."""
     STATED = auto()
 
 
@@ -124,9 +124,9 @@ _KIN_WORDS = frozenset(_KIN.replace("neighbou?r", "neighbor|neighbour").split("|
 
 
 def stated(words: str, object_: str, predicate: str = "", *, owner: bool = True, ended: bool = False) -> Stated:
-    """Return how the words state this object with the predicate, about the `owner` or somebody they name.
+    """Return how certainly the words state this object with the predicate, about the `owner` or a person they name.
 
-    With `ended`, return how they state that it no longer holds, which may be a denial.
+    With `ended`, return how certainly they state that it no longer holds, which may be a denial.
     """
     found = (_stated(*each, object_, predicate, owner, ended) for each in _clauses(words, object_))
     return max(found, default=Stated.NOT)
@@ -138,7 +138,7 @@ def is_own(words: str, text: str) -> bool:
 
 
 def _stated(clause: str, before: str, object_: str, predicate: str, owner: bool, ended: bool) -> Stated:
-    """Judge one clause, given what precedes the object in its sentence."""
+    """Judge one clause, given the part of its sentence before the object."""
     wanted = {*predicate.split("_")}
     place = _place(clause, object_)
     rest = _HARMLESS.sub(" ", clause)
@@ -169,8 +169,9 @@ def _part_of(word: str, object_: str) -> bool:
 
 
 def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
-    """Yield the clauses that hold the object in the writer's own words, each with what precedes the object in its
-    sentence.
+    """Yield the clauses that contain the object in the writer's own words, each with the part of its sentence before
+    the
+    object.
     """
     wanted = {*words_of(object_)}
     own = _QUOTED.sub(lambda match: match[0] if {*words_of(match[0])} <= wanted else " \u2026 ", words)
@@ -188,7 +189,7 @@ def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Split into sentences; what follows somebody's `said:` belongs to it up to the end of the line."""
+    """Split into sentences. Text after a speaker's `said:` belongs to it up to the end of the line."""
     for each in text.split("\n"):
         mark = _COLON.search(each)
         whole = mark is not None and _reported(each[: mark.end()], "")
@@ -196,7 +197,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _reported(sentence: str, object_: str) -> bool:
-    """Return whether the object is in reported speech; without an object, whether the whole sentence is."""
+    """Return whether the object is in reported speech, or, without an object, whether the whole sentence is."""
     before = sentence[: _place(sentence, object_)] if object_ else sentence
     called = _CALLED.match(sentence)
     if _ACCORDING.search(sentence) or _CREDITED.search(sentence[len(before) :]):
@@ -213,7 +214,7 @@ def _by_others(text: str, match: re.Match[str]) -> bool:
 
 
 def _place(text: str, object_: str) -> int:
-    """Return where the object is in the text."""
+    """Return the position of the object in the text."""
     low, words = text.lower(), words_of(object_)
     at = low.rfind(object_.lower())
     return at if at >= 0 or not words else max(0, low.rfind(max(words, key=len)))

@@ -8,7 +8,9 @@ from hob.memory.ingestion.splitting import split_sections
 def items_of_document(
     text: str, name: str, *, scope: Scope, layer: Layer, label: Label, at: float, level: int = 6
 ) -> list[MemoryItem]:
-    """Split a document into items; headings deeper than `level` do not start one. `at` is its date (Unix seconds)."""
+    """Split a document into items; headings deeper than `level` do not start one. `at` is the document's date (Unix
+    seconds).
+    """
     return [
         MemoryItem(
             scope=scope,

@@ -15,7 +15,7 @@ from hob.store.memory.items import StoredItems
 log = logging.getLogger(__name__)
 
 NOTES = "memory"
-"""Workspace folder that holds daily notes."""
+"""The workspace folder with daily notes."""
 _MAX_BYTES = 1_000_000
 _MAX_FILES = 5_000
 _NOTE = Label(Origin.FILE, Trust.UNTRUSTED)
@@ -23,7 +23,7 @@ _OWNER = Scope(OWNER)
 
 
 class FileIndexer:
-    """Indexes what changed since the last look."""
+    """Indexes what has changed since the last sync."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class FileIndexer:
         self._left_out = 0
 
     async def sync(self) -> int:
-        """Compare with the files; return how many sections are new. Raises StoreErrors."""
+        """Compare the index with the files; return the number of new sections. Raises StoreErrors."""
         new = 0
         self._anew = False
         identity = self._identity()
@@ -80,7 +80,7 @@ class FileIndexer:
         return await self._items.replace_source(_OWNER, source, items)
 
     def _notes(self) -> dict[str, tuple[Path, float, int]]:
-        """Return the daily notes with modification time and size."""
+        """Return the daily notes with their modification times and sizes."""
         folder, found = self._workspace / NOTES, {}
         notes = sorted(folder.glob("*.md"))
         if (left_out := len(notes[:-_MAX_FILES])) != self._left_out:
@@ -117,7 +117,7 @@ def _read(path: Path) -> str:
 
 
 def _day_of(path: Path, zone: tzinfo | None) -> float:
-    """Return noon of the day in the name (Unix seconds); 0 if it names none."""
+    """Return noon of the day in the name (Unix seconds), or 0 if it names no day."""
     try:
         return datetime.combine(date.fromisoformat(path.name[:10]), time(12), zone).timestamp()
     except (ValueError, OverflowError):

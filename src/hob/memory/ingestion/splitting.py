@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.values import dataclass
 
 LONGEST = 1_600
-"""Maximum characters of a piece: 400 tokens, as in the seed."""
+"""Maximum characters of a piece, about 400 tokens, as in KafClaw."""
 _COMMENT = re.compile(r"^[ \t]*<!--.*?-->", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"\s*(```|~~~)")
 
@@ -25,7 +25,7 @@ def split_sections(text: str, title: str, level: int = 6) -> Iterator[MarkdownSe
     """Split at headings up to this level, then by length. Text before the first heading gets the title."""
     text = _COMMENT.sub(
         lambda found: "\n" * found[0].count("\n"), text
-    )  # comments are for people; lines keep their numbers
+    )  # comments are for people, but lines keep their numbers
     heading, begun, lines, fenced = title, 1, list[str](), False
     opens = re.compile(rf"#{{1,{level}}}\s+(.+?)\s*#*\s*$")
     for number, line in enumerate(text.split("\n"), 1):
@@ -39,7 +39,7 @@ def split_sections(text: str, title: str, level: int = 6) -> Iterator[MarkdownSe
 
 
 def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[MarkdownSection]:
-    """Group paragraphs up to the maximum length. Pieces after the first repeat the section's heading."""
+    """Group paragraphs up to the maximum length. Every piece but the first repeats the section's heading."""
     start, size, head = 0, 0, ""
     for place, line in enumerate([*lines, ""]):
         ends = place == len(lines)

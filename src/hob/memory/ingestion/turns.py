@@ -1,7 +1,7 @@
-"""What of a turn is remembered verbatim: people's messages, answers, and tool results.
+"""The parts of a turn that are remembered verbatim: people's messages, answers, and tool results.
 
-The rules are KafClaw's except for people's short messages. KafClaw stores pairs of message and answer from 100
-characters on, and so loses "I live in Paris".
+The rules are KafClaw's, except for people's short messages: KafClaw stores pairs of message and answer of at least 100
+characters, and so loses "I live in Paris".
 """
 
 import re
@@ -19,7 +19,7 @@ from hob.memory.settings import MemorySettings
 MIN = {"user": 12, "assistant": 100, "tool": 200}
 """Minimum characters of a text worth keeping, by role."""
 LONGEST = 4_000
-"""Maximum characters of an item. Longer messages become several items; the rest of a tool result stays in the
+"""Maximum characters of an item. A longer message becomes several items; the rest of a tool result stays in the
 conversation.
 """
 
@@ -32,7 +32,7 @@ _IDLE = re.compile(
 )
 _RAW = ('{"tool_call', '[{"id"', '{"', "[{")
 _QUESTION = re.compile(r"[^.!?\n]{1,80}\?+")
-"""A question says nothing, and competes with its answer in searches."""
+"""A question contains no information, and competes with its answer in searches."""
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _OWN = frozenset({
     "recall", "remember", "memory_search", "memory_get", "update_working_memory", "ask_user", "report_progress",
@@ -42,7 +42,7 @@ _OWN = frozenset({
 
 
 def items_of_turn(turn: Turn, entries: Sequence[TranscriptEntry], settings: MemorySettings) -> Iterator[MemoryItem]:
-    """Return the items of a finished turn; none of private sessions, single-turn sessions or sub-agents."""
+    """Return the items of a finished turn; none for private sessions, single-turn sessions and sub-agents."""
     own = turn.inbounds[:1]  # Hob's messages to itself were not said by anybody
     if (
         is_private(turn.session)
@@ -99,7 +99,7 @@ def _says_something(entry: TranscriptEntry) -> bool:
 
 
 def _worth_keeping(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[Layer, TranscriptEntry, str, str]]:
-    """Yield the pieces worth keeping: layer, entry, tool and text."""
+    """Yield the pieces worth keeping, as layer, entry, tool and text."""
     calls = {call.id: call.name for entry in entries for call in entry.calls}
     for entry in entries:
         tool = calls.get(entry.call, "") if entry.call else ""
@@ -116,7 +116,7 @@ _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
 
 
 def is_worth_keeping(entry: TranscriptEntry, tool: str = "") -> bool:
-    """Return whether a text is worth keeping: no greeting, command or raw JSON, not too short, not Hob's own."""
+    """Return whether a text is worth keeping: not a greeting, a command, raw JSON, too short, or Hob's own."""
     text = entry.text.strip()
     if len(text) < MIN.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:
         return False

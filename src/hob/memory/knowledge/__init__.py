@@ -1,1 +1,1 @@
-"""External knowledge engine for large collections."""
+"""An external knowledge engine for large collections."""

@@ -1,7 +1,7 @@
 """Client for an external knowledge engine: its REST search, or a tool of an MCP server if that fails.
 
 `GET /search?q=&k=` returns a list, or an object with a list as `results`; each result has an `id` and a `text`. Results
-are claims of their source, never the owner's word.
+are claims of their source, and do not count as the owner's word.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _COUNTS = ("k", "limit", "top_k", "count", "n")
 
 
 class KnowledgeEngine:
-    """Implements `Recall` for the owner only; other people's questions do not leave this machine."""
+    """Implements `Recall`, for the owner only: other people's questions do not leave this machine."""
 
     def __init__(self, settings: KnowledgeSettings, find_tool: Callable[[str], Toolset | None]) -> None:
         self._settings = settings
@@ -101,7 +101,7 @@ class KnowledgeEngine:
 
 
 def found_in(answer: Any, origin: Origin) -> Iterator[Memory]:
-    """Return the results that name their source, as its claims."""
+    """Return the results that name their source, labelled as its claims."""
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in _LISTS if isinstance(answer.get(name), list)), None)
     if not isinstance(answer, list):

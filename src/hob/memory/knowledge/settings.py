@@ -6,7 +6,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSettings:
-    """A search engine of your own for documents, asked by the tool `recall`."""
+    """An external search engine for documents, used by the tool `recall`."""
 
     url: str = setting(
         "",

@@ -1,1 +1,1 @@
-"""Observations: dated, prioritised notes on what sessions were about."""
+"""Observations: dated, prioritised notes on the content of sessions."""

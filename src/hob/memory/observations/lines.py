@@ -1,4 +1,4 @@
-"""Prompts for observations and parsing of answers: dated headings and lines with a priority."""
+"""Prompts for observations, and the parser of answers: dated headings, and lines with a priority."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,16 @@ from hob.store.memory.analysis import MONTHS, SMALL_WORDS, is_german, words_of
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 IMPORTANCE = {HIGH: 0.9, MEDIUM: 0.6, LOW: 0.3}
 DAYS = {HIGH: 0.0, MEDIUM: 365.0, LOW: 90.0}
-"""Days until they expire, by priority; 0 for never."""
+"""Days until observations expire, by priority; 0 for never."""
 _HEADING = re.compile(r"\s*#{1,3}\s*\**(\d{4}-\d\d-\d\d)\b")
 _LINE = re.compile(r"\s*[-*]\s*\**\[?(HIGH|MEDIUM|LOW)\]?\**:?\s+(.+?)\s*$", re.IGNORECASE)
 _CITED = re.compile(r"\s*\(\s*#?(\d+(?:\s*,\s*#?\d+)*)\s*\)\.?$")
 _LONGEST = 300
 _GROUNDED = 1 / 3
-"""Minimum share of an observation's words that its sources contain."""
+"""Minimum share of an observation's words that its sources must contain."""
 
 _PART = 4
-"""Leading characters by which two words count as the same."""
+"""Number of leading characters by which two words count as the same."""
 _SMALL = 12
 _MONTH = "|".join(MONTHS)
 _WORKED_OUT = re.compile(
@@ -76,7 +76,7 @@ def numbered(items: Sequence[MemoryItem], longest: int) -> str:
 
 
 def read_observations(text: str, at: float) -> Iterator[Observation]:
-    """Parse the observations of an answer; those before any heading are dated `at`."""
+    """Parse the observations of an answer. Those before any heading are dated `at`."""
     day = at
     for line in text.splitlines():
         if found := _HEADING.match(line):
@@ -96,7 +96,8 @@ def is_grounded(text: str, sources: Sequence[MemoryItem]) -> bool:
 
 
 def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
-    """Return whether the sources hold the text's numbers, names and enough of its words, inflected or compounded too.
+    """Return whether the sources contain the text's numbers, names and enough of its words, also inflected or
+    compounded.
 
     Days and times may be computed ("tomorrow"), small numbers may be words. In German, where every noun looks like a
     name,

@@ -1,7 +1,7 @@
 """Compression of sessions into observations, and of many observations into fewer.
 
-Messages are marked as observed in the transaction that stores their observations; an unreadable answer changes nothing.
-Only the owner's words and Hob's answers to them are read, neither pages nor other people's messages.
+Messages are marked as observed in the transaction that stores their observations, so an unreadable answer changes
+nothing. Only the owner's words and Hob's answers to them are read, not pages or other people's messages.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from hob.memory.observations.work import ConversationWork
 MIN_CHARACTERS = 20
 """Minimum characters of a message worth observing."""
 _FULL = 24_000
-"""Characters of messages that are observed together, however few they are."""
+"""Characters of messages from which they are observed together, however few messages there are."""
 _MAX_CHARACTERS = 32_000
 _MAX_ANSWER, _MAX_REFLECTED = 2_000, 3_000
 _SHRINK = 0.6
@@ -39,7 +39,7 @@ class Observer(ConversationWork):
     """Observes sessions as they grow."""
 
     async def step(self, model: BackgroundModel) -> float | None:
-        """Observe sessions that are long enough; None if none waits. Raises WorkPaused, StoreErrors."""
+        """Observe sessions that are long enough. Always returns None. Raises WorkPaused, StoreErrors."""
         if not self._settings.observe:
             return None
         looked = await self._work.place(OBSERVER)

@@ -1,4 +1,4 @@
-"""Facts that a question asks for directly, whatever their wording. English and German."""
+"""Facts that a question asks for directly, in any wording. English and German."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _BEFORE = re.compile(
 )
 _OWNER = "owner"
 _LONGEST = 300
-"""Maximum characters of a question; longer texts tell more than they ask."""
+"""Maximum characters of a question. Longer texts tell more than they ask."""
 _MAX_FACTS = 5
 _STEP = 0.01
 
@@ -64,9 +64,9 @@ _STEP = 0.01
 def rank_asked_facts(
     index: ScopedIndex, query: Query, ranked: Sequence[Candidate], accept: Accept, now: float, *, past: bool
 ) -> list[Candidate]:
-    """Put the facts the question asks for first: what holds now, and with `past` what held before.
+    """Put the facts that the question asks for first: those that hold now and, with `past`, those that held before.
 
-    For "before Berlin" the fact that preceded the one about Berlin is found, whatever its predicate.
+    "Before Berlin" finds the fact that preceded the one about Berlin, whatever its predicate.
     """
     question = query.text
     if len(question) > _LONGEST:

@@ -17,7 +17,7 @@ from hob.memory.retrieval.retriever import Retriever, packed
 RERANKED: Final = 50
 """Number of first results that are reranked."""
 _WEAK_COVERAGE = 0.1
-"""Coverage below which a first result is weak: half of the weight of the question's words."""
+"""Coverage below which a first result counts as weak: half of the weight of the question's words."""
 _WEAK_AMONG = 3
 _REWORDING_PENALTY = -0.1
 """Added to the score of results found only by other wordings."""
@@ -29,7 +29,7 @@ _MAX_CHARACTERS = 300
 _MAX_RATED_CHARACTERS = 1_000
 """Maximum characters of a memory shown to a rating model."""
 _DEADLINE_SECONDS, _SILENCE_SECONDS = 3.0, 30.0
-"""Seconds a search waits for a rating model, and seconds without trying again after a failure."""
+"""Seconds a search waits for a rating model, and seconds without another attempt after a failure."""
 _MAX_ANSWER_TOKENS = 400
 """Maximum tokens of an answer."""
 
@@ -67,12 +67,12 @@ class SearchModel:
             self._model = None
 
     async def rewrite(self, question: str) -> Sequence[str]:
-        """Return simpler questions and a sentence in the style of an answer. Raises ModelError, StoreErrors."""
+        """Return simpler questions, and a sentence in the style of an answer. Raises ModelError, StoreErrors."""
         found = await self._ask(REWRITING, _REWRITE, question)
         return [each.strip() for each in found if isinstance(each, str) and each.strip()][:_MAX_WORDINGS]
 
     async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """As `Rater.rate`; texts the model names score by their rank, all others 0."""
+        """Implement `Rater.rate`: texts that the model names are scored by their rank, all others 0."""
         lines = (f"{number}. {text[:_MAX_CHARACTERS]}" for number, text in enumerate(texts, 1))
         found = await self._ask(RERANKING, _RATE, "\n".join([f"Question: {question}", "", *lines]))
         named = list(dict.fromkeys(each for each in found if type(each) is int and 1 <= each <= len(texts)))
@@ -105,10 +105,10 @@ class Assistance:
         self._clock = clock
         self._silent_until = -math.inf
         self.problem = ""
-        """Why the last search got no help; empty if it did."""
+        """Why the last search got no assistance; empty if it did."""
 
     async def rate(self, question: str, found: Sequence[Recalled], *, use_model: bool) -> Sequence[float]:
-        """Rate the memories; empty without a rater. Raises ModelError, StoreErrors."""
+        """Rate the memories. Empty without a rater. Raises ModelError, StoreErrors."""
         texts = [_describe(each) for each in found]
         if self.rater is None:
             return await self.model.rate(question, texts) if self.model is not None and use_model else ()
@@ -125,7 +125,7 @@ class Assistance:
 
 
 class AssistedRetriever:
-    """Retriever with model assistance. `use_model` marks explicit searches, which may ask a language model."""
+    """Retriever with model assistance. `use_model` marks explicit searches, which may call a language model."""
 
     def __init__(self, retriever: Retriever, assistance: Assistance, *, use_model: bool) -> None:
         self._retriever = retriever
@@ -148,13 +148,13 @@ class AssistedRetriever:
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
-        """As `Retriever.search`. If a model fails, results keep their order and `problem` says why."""
+        """As `Retriever.search`. If a model fails, the results keep their order and `problem` says why."""
         maximum = max(limit, RERANKED)
         search = partial(
             self._retriever.search, scope=scope, now=now, layers=layers, limit=maximum, meaning=meaning, as_of=as_of
         )
         found: Sequence[Recalled] = await search(query)
-        use_model = self._use_model and scope.person == OWNER  # it is the owner's budget
+        use_model = self._use_model and scope.person == OWNER  # the budget is the owner's
         problem = ""
         try:
             if use_model and self._assistance.model is not None and is_weak(found):
@@ -180,7 +180,7 @@ def is_weak(found: Sequence[Recalled]) -> bool:
 
 
 def _merge(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Merge the results of several wordings, each item with its best score."""
+    """Merge the results of several wordings; each item keeps its best score."""
     best = {each.item.id: each for each in runs[0]}
     for each in (each for run in runs[1:] for each in run):
         known, score = best.get(each.item.id), round(each.score + _REWORDING_PENALTY, 4)

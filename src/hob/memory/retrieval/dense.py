@@ -21,9 +21,9 @@ from hob.store.memory.search import ScopedIndex
 from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
-"""Candidates that are compared exactly."""
+"""Number of candidates that are compared exactly."""
 _MAX_DIMENSIONS = 768
-"""Maximum dimensions compared; of longer vectors those where the question's values are farthest from 0."""
+"""Maximum dimensions compared. Of longer vectors, those in which the question's values are farthest from 0."""
 _BLOCK_ITEMS = 65_536
 """Items per block; a multiple of 8."""
 _NONZERO = re.compile(rb"[^\0]")
@@ -39,7 +39,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Signs:
-    """The sign bits of one scope's vectors, as far as they are loaded."""
+    """The sign bits of one scope's vectors that are loaded so far."""
 
     removed: int
     seqs: "array[int]" = field(default_factory=lambda: array("q"))
@@ -71,7 +71,7 @@ class BinaryVectorIndex:
             self._read(index)
 
     def _read(self, index: ScopedIndex) -> _Signs:
-        """Load what is new since the last search; reload all if something was removed."""
+        """Load what was added since the last search; reload everything if something was removed."""
         held = self._scopes.get(index.scope)
         if held is None or held.removed != index.removed:
             held = self._scopes[index.scope] = _Signs(index.removed)
@@ -135,7 +135,7 @@ def _make_comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[
 
 
 def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
-    """Return the rows with the least difference in signs, weighted by the question's values."""
+    """Return the rows that differ least in signs, weighted by the question's values."""
     asked, weights = int.from_bytes(signs(vector), "little"), _weights(vector)
     found: list[tuple[int, int]] = []
     start = 0
@@ -146,13 +146,13 @@ def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
 
 
 def _weights(vector: Sequence[float]) -> list[int]:
-    """Return the weight of each sign, 0 to 3, by how far its value is from 0; the mean is about 1."""
+    """Return the weight of each sign, 0 to 3, by the distance of its value from 0. The mean is about 1."""
     mean = sum(map(abs, vector)) / len(vector) or 1.0
     return [min(3, int(abs(number) / mean + 0.5)) for number in reversed(vector)]
 
 
 def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the difference and place of the block's nearest items."""
+    """Yield the difference and position of the block's nearest items."""
     every, size = (1 << block.count) - 1, -(-block.count // 8)
     unlike: tuple[list[int], list[int]] = ([], [])
     alike: tuple[list[int], list[int]] = ([], [])
@@ -171,7 +171,7 @@ def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iter
 
 
 def _add_columns(columns: Sequence[Sequence[int]]) -> list[int]:
-    """Add the columns bitwise for all items at once; each column counts twice the one before it.
+    """Add the columns bitwise for all items at once. Each column counts twice the one before it.
 
     Returns the digits of the sums, least significant first.
     """
@@ -188,8 +188,9 @@ def _add_columns(columns: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _subtract(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
-    """Return the digits of `more - less + 2**count - 1` for all items at once; the addend keeps the result from
-    becoming negative. Both operands have at most `count` digits.
+    """Return the digits of `more - less + 2**count - 1` for all items at once; the constant keeps the result from
+    becoming
+    negative. Both operands have at most `count` digits.
     """
     digits, carry = list[int](), 0
     for one, other, _ in zip_longest(more, less, range(count), fillvalue=0):

@@ -1,7 +1,7 @@
 """Lexical search (BM25) under a budget of postings.
 
 Words are read rarest first until the budget is spent, so that a search costs about the same in a memory of a thousand
-items and of a million.
+items as in one of a million.
 """
 
 import heapq
@@ -17,7 +17,7 @@ K1, B = 1.2, 0.75
 BUDGET = 5_000
 """Maximum postings read for a question."""
 BASE = 150
-"""Items kept by their words for the later stages."""
+"""Number of items that are selected by their words for the later stages."""
 _SAMPLE_STEP = 8
 _RARE_ITEMS, _MAX_COMPOUNDS = 50, 20
 """A German word in at most `_RARE_ITEMS` items also matches up to `_MAX_COMPOUNDS` compounds that begin with it."""
@@ -27,13 +27,13 @@ Accept = Callable[[SearchEntry], bool]
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word of the question and the BM25 weight of each item that holds it."""
+    """A word of the question, and the BM25 weight of each item that contains it."""
 
     stems: tuple[str, ...]
     idf: float
     weights: Mapping[int, float]
     whole: bool
-    """Whether all its postings were read; otherwise it is too common."""
+    """Whether all of its postings were read. If not, it is too common."""
 
     @property
     def tells(self) -> bool:
@@ -47,13 +47,13 @@ class Found:
 
     words: Sequence[QueryWord]
     unknown: int
-    """Number of further words of the question that no item holds."""
+    """Number of further words of the question that no item contains."""
     scores: dict[int, float]
     entries: dict[int, SearchEntry]
 
 
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
-    """Return the best accepted items that hold words of the question."""
+    """Return the best accepted items that contain words of the question."""
     concepts = ANALYZER.concepts(question)
     words = _read_words(index, concepts, ANALYZER.beginnings(question))
     scores: dict[int, float] = {}
@@ -75,7 +75,7 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
 
 
 def _select_best(scores: Mapping[int, float], count: int) -> list[int]:
-    """Return the best-scored rows, best first. A sample of the scores gives the cut-off."""
+    """Return the best-scored rows, best first. The cut-off is estimated from a sample of the scores."""
     some = sorted(islice(scores.values(), None, None, _SAMPLE_STEP), reverse=True)
     minimum = some[min(len(some) - 1, 2 * count // _SAMPLE_STEP)]
     good = [seq for seq, score in scores.items() if score >= minimum] if len(scores) > 4 * count else list(scores)
@@ -121,7 +121,7 @@ def _merge(found: Sequence[Matches]) -> Mapping[int, float]:
 
 
 def _add_common(found: Found) -> None:
-    """Add the weight of words too common to be read in full to the items found by others."""
+    """Add the weight of words that are too common to be read in full to the items found by other words."""
     common = [word for word in found.words if not word.whole]
     held = {seq: f" {entry.stems} " for seq, entry in found.entries.items()} if common else {}
     for word in common:

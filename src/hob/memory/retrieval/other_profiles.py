@@ -1,7 +1,7 @@
-"""Alternative `memory.profile`s: the lexical-dense fusion of OpenClaw and of Kendra.
+"""Alternative values of `memory.profile`: the lexical-dense fusion of OpenClaw and of Kendra.
 
-They use the two result lists alone, while Hob's own profile adds the dense score to all other features (`ranking`).
-They exist for comparison by people who move to Hob.
+They use only the two result lists, while Hob's own profile adds the dense score to all other features (`ranking`). They
+exist for comparison, for people who move to Hob.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """How lexical and dense results are fused."""
+    """How lexical and dense results are combined."""
 
     HOB = "hob"
     RRF = "rrf"
@@ -33,7 +33,7 @@ def reciprocal_ranks(by_words: Sequence[int], by_meaning: Sequence[int]) -> dict
 
 
 def weighted(by_words: Sequence[int], cosines: Mapping[int, float]) -> dict[int, float]:
-    """Return the fused score of each item; without cosines the lexical ranks alone."""
+    """Return the fused score of each item, or the lexical ranks alone if there are no cosines."""
     texts = {seq: 1 / rank for rank, seq in enumerate(by_words, 1)}
     if not cosines:
         return texts

@@ -84,7 +84,7 @@ _LAST = re.compile(
     re.I,
 )
 _ON = re.compile(rf"\b(?:on|on the|at the|over the|am) (?P<what>weekend|wochenende|{_WEEKDAY})\b", re.I)
-"""The most recent one, if the question is about the past."""
+"""The most recent such day, if the question is about the past."""
 _WAS = re.compile(
     r"\b(?:did|was|were|had|happened|(?-i:war)|waren|hatten?|passiert\w*|geschah|geschehen|ge\w{3,}(?:t|en))\b", re.I
 )
@@ -114,7 +114,7 @@ _HINT = re.compile(
     rf"wochenende|christmas|weihnacht|xmas|{_MONTH}|{_WEEKDAY}|{_SEASON})",
     re.I,
 )
-"""Matches whatever a date expression contains; most questions contain none."""
+"""Matches every text that contains a date expression; most questions contain none."""
 _WRITTEN = (*_DAYS, _IN_MONTH)
 _DATES = (*_WRITTEN, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
 _DAY = timedelta(days=1)
@@ -133,18 +133,18 @@ class Query:
     spans: tuple[tuple[float, float, int], ...]
     """The same days as begin, end (Unix seconds) and number of days."""
     day_alone: bool
-    """Whether it asks for whatever happened on those days."""
+    """Whether the question asks for everything that happened on those days."""
     day_written: str
     """The days and months as written, to find items that mention them."""
     phrases: tuple[str, ...]
     """Quoted phrases, in lower case."""
     when: bool
     names: bool
-    """Whether it asks for a person or a place."""
+    """Whether the question asks for a person or a place."""
     own: bool
-    """Whether it is about the person asking."""
+    """Whether the question is about the person asking."""
     assistants: bool
-    """Whether it is about what the assistant said."""
+    """Whether the question is about what the assistant said."""
     advice: bool
 
     @classmethod
@@ -171,7 +171,7 @@ class Query:
 
 
 def is_task(text: str) -> bool:
-    """Return whether it asks for work unrelated to the person asking, with which memory seldom helps."""
+    """Return whether the text asks for work unrelated to the person asking, for which memories rarely help."""
     return bool(_TASK.match(text)) and not _OWN.search(text)
 
 
@@ -180,7 +180,7 @@ def _start(day: date, zone: tzinfo | None) -> float:
 
 
 def _is_of_any_day(text: str) -> bool:
-    """Return whether it asks for nothing but a day."""
+    """Return whether the text asks only for a day."""
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return _OF_ANY_DAY.issuperset(words_of(text))

@@ -1,7 +1,8 @@
 """Ranking by words, meaning, time, speaker and context.
 
-The answer to a question seldom repeats its words: it is next to them, in a session about them, said by the person the
-question names, and is not a question itself. docs/explanation/recall.md lists what each of these rules contributes.
+The answer to a question rarely repeats its words: it is next to them, in a session about them, said by the person whom
+the question names, and is not a question itself. docs/explanation/recall.md lists the contribution of each of these
+rules.
 """
 
 import heapq
@@ -18,15 +19,15 @@ from hob.store.memory.analysis import Kind, words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry
 
 _BEFORE_1, _AFTER_1, _AFTER_2 = 0.3, 0.5, 0.3
-"""Share of its score an item lends to the one before it and to the first and second after it."""
+"""Share of its score that an item lends to the one before it, and to the first and second after it."""
 _ANSWER_SHARE = 0.3
-"""Additional share a question lends to the item after it."""
+"""Additional share that a question lends to the item after it."""
 _SHORT_WORDS = 20
-"""Items of up to this many words lend their full share."""
+"""Items of at most this many words lend their full share."""
 _ASSISTANT_FACTOR = 0.6
 _TOP_OF_SESSION = 3
 _WORDS_WEIGHT = 0.5
-"""Weight of the lexical score of an item and its neighbours, scaled so that the best has 1."""
+"""Weight of the lexical score of an item and its neighbours, scaled so that the best one has 1."""
 _MEANING_WEIGHT = 0.6
 _UNRELATED_COSINE = 0.1
 """Cosine of unrelated texts."""
@@ -34,18 +35,18 @@ _MAX_LENDERS = 60
 """Number of best lexical matches that lend to their neighbours."""
 _RECENCY_WEIGHT = 0.01
 _MIN_CANDIDATES = 50
-"""Minimum number of candidates that are scored by every rule; otherwise twice the wanted results."""
+"""Minimum number of candidates scored by every rule; more for more wanted results, twice their number."""
 _MAX_MEANING_ONLY = 100
-"""Number of nearest items that need not share a word."""
+"""Maximum number of nearest items that need not share a word with the question."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
 """Half-lives in days, by kind."""
 _HALF_LIFE = 30.0
 _CONTINUOUS_LAYERS = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
-"""Layers whose items continue each other; facts stand alone."""
+"""Layers whose items continue each other, unlike facts."""
 _EVERGREEN_LAYERS = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _SECONDS_BEFORE, _SECONDS_AFTER = 3 * 86_400.0, 7 * 86_400.0
 _MANY_WORDS = 6
-"""Words that count as the whole of a longer question, of which no item holds most."""
+"""Number of words that count as the whole of a longer question, if no item contains most of them."""
 _FEW_DAYS = 31
 _MAX_OF_DAYS = 1_000
 _DAY_WEIGHT, _MIN_DAY_WEIGHT = 0.06, 0.03
@@ -59,7 +60,7 @@ class Candidate(NamedTuple):
     parts: Mapping[str, float]
     score: float
     share: float = 1.0
-    """Share of the question held by it and its neighbours; 1 if unknown."""
+    """Share of the question contained in the item and its neighbours; 1 if unknown."""
 
     def with_part(self, name: str, part: float) -> "Candidate":
         """Return a copy with one more part of the score."""
@@ -73,7 +74,7 @@ class Candidate(NamedTuple):
 def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float], wanted: int
 ) -> list[Candidate]:
-    """Rank the lexical and dense matches and the neighbours of the former, best first."""
+    """Rank the lexical and dense matches, and the neighbours of the lexical ones, best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _CONTINUOUS_LAYERS)
     near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_MAX_LENDERS])
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
@@ -90,7 +91,7 @@ def rank(
 
 
 def rank_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
-    """Return what happened on the asked days: people's words before answers and documents, newest first."""
+    """Return what happened on the given days: people's words before answers and documents, newest first."""
     found = {}
     for start, end, _ in query.spans:
         entries = index.entries(index.between(start, end, _MAX_OF_DAYS))
@@ -123,7 +124,7 @@ class _Ranking:
         self._unknown = found.unknown
         self._entries = entries
         self._held = dict.fromkeys(entries, 0)
-        """The question's words each item holds, as a bit mask."""
+        """The question's words that each item contains, as a bit mask."""
         self._scores = dict.fromkeys(entries, 0.0) | found.scores
         for bit, word in enumerate(found.words):
             mask, weights = 1 << bit, word.weights
@@ -197,7 +198,7 @@ class _Ranking:
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _normalise(weights).items()}
 
     def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
-        """Return at most `maximum` of the best items with the parts of their score."""
+        """Return at most `maximum` of the best items, with the parts of their scores."""
         speaker, meaning = self._speaker_in_query(), _scale_cosines(cosines)
         mass = sum(word.idf for word in self._words) or 1.0
         scores, sessions, own = self._scores, self._sessions, self._query.own
@@ -226,13 +227,13 @@ class _Ranking:
         return sorted(ranked, key=Candidate.order)
 
     def _question_shares(self, masks: Collection[int]) -> dict[int, float]:
-        """Return the share of the question per bit mask, not counting digits and single letters."""
+        """Return the share of the question for each bit mask, not counting digits and single letters."""
         count = min(len(self._words) + self._unknown, _MANY_WORDS) or 1
         telling = sum(1 << bit for bit, word in enumerate(self._words) if word.tells)
         return {mask: min(1.0, (mask & telling).bit_count() / count) for mask in masks}
 
     def _speaker_in_query(self) -> str:
-        """Return the speaker the question names; empty unless there is exactly one."""
+        """Return the speaker that the question names; empty unless there is exactly one."""
         names = {entry.speaker for entry in self._entries.values()}
         asked = set(words_of(self._query.text))
         named = {name for name in names if name and words_of(name)[:1] and words_of(name)[0] in asked}
@@ -278,12 +279,12 @@ class _Ranking:
 
 
 def _is_assistants(entry: SearchEntry) -> bool:
-    """Return whether the assistant said it in a conversation. What it was asked to keep counts as the owner's."""
+    """Return whether the assistant said it in a conversation. Text it was asked to remember counts as the owner's."""
     return entry.role == "assistant" and entry.layer == Layer.CONVERSATION
 
 
 def _scale_cosines(cosines: Mapping[int, float]) -> dict[int, float]:
-    """Scale cosines from the farthest candidate to the nearest; the nearest has 1 if the farthest is unrelated.
+    """Scale cosines from the farthest candidate to the nearest. The nearest has 1 if the farthest is unrelated.
 
     In a large memory all candidates are near, so that meaning discriminates less and counts less.
     """

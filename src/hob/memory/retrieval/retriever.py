@@ -20,10 +20,10 @@ from hob.store.memory.analysis import words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 
 _PHRASE_CANDIDATES = 50
-"""Number of best results searched for quoted phrases."""
+"""Number of best results that are searched for quoted phrases."""
 _PHRASE_BONUS = 0.3
 _ENDED_PENALTY = -0.2
-"""Added to facts that no longer hold, unless the question is about the past."""
+"""Added to the scores of facts that no longer hold, unless the question is about the past."""
 _ABOUT_THE_PAST = re.compile(
     r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher\w*|vorher|davor|zuvor|bevor|"
     r"damals|ehemal\w*|war|gewohnt|gelebt|gearbeitet|wohnte|lebte|arbeitete)\b",
@@ -32,12 +32,12 @@ _ABOUT_THE_PAST = re.compile(
 _DUPLICATE_SHARE = 0.9
 """Share of common words above which two items count as duplicates."""
 _MAX_REPEATS = 2
-"""Number of times the same text is returned if it was said on several days."""
+"""Maximum number of times the same text is returned if it was said on several days."""
 _DAY = 86_400.0
 _SHORT_ANSWER = 80
 """Answers shorter than this many characters are shown with their question."""
 _SPARE_ITEMS = 4
-"""Additional items loaded per step, because some are left out."""
+"""Additional items loaded per step, because some of them are left out."""
 _CHARACTERS_PER_TOKEN = 4
 """Characters per token."""
 
@@ -88,7 +88,7 @@ class SnapshotSearch:
         return ranked
 
     def _attach_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
-        """Attach to a short answer the question right before it, if that is trusted as much."""
+        """Attach to a short answer the question immediately before it, if that is equally trusted."""
         short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT_ANSWER]
         before = {seq: around[0] for seq, around in index.neighbours(short).items() if around[0]} if short else {}
         asked = index.load(before.values()) if before else {}
@@ -126,7 +126,7 @@ class SnapshotSearch:
         return [*sorted(less, key=Candidate.order), *ranked[_PHRASE_CANDIDATES:]]
 
     def _choose(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
-        """Yield the best valid results without duplicates of the same day."""
+        """Yield the best valid results, without duplicates from the same day."""
         said, known = _ChosenTexts(), _ChosenTexts()
         step = max(1, self.limit) + _SPARE_ITEMS
         for start in range(0, len(ranked), step):
@@ -184,10 +184,10 @@ class Retriever:
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
-        """Return what helps with the query, best first: at most `limit` items of these layers, or of all.
+        """Return items that help with the query, best first: at most `limit`, from these layers or from all.
 
-        With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds) later items are
-        left out,
+        With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds), later items are
+        left out
         and items replaced later are included. Equal queries over equal memory give equal results. Raises StoreErrors,
         and
         ModelError if an embedder is configured and fails.
@@ -215,7 +215,7 @@ class Retriever:
         return self._signs
 
     async def _dense_search(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
-        """Return the dense search for the question, embedded without the names of speakers, which carry no meaning."""
+        """Return the dense search for the question. It is embedded without speakers' names, which carry no meaning."""
         if self._embedder is None or not query.strip():
             return None
         names = await self._index.read(scope, ScopedIndex.speakers)
@@ -245,7 +245,7 @@ def _reorder_by_profile(profile: Profile, ranked: Sequence[Candidate], cosines: 
 
 
 def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recalled]:
-    """Yield the first results that fit the limit and the token budget; a budget of 0 is unlimited."""
+    """Yield the first results within the limit and the token budget. A budget of 0 is unlimited."""
     left, spent = limit, 0
     for each in found if limit > 0 else ():
         cost = estimate_tokens(each.item.text) if budget else 0
