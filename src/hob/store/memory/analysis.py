@@ -16,7 +16,7 @@ _MONTHS = (
     "januar februar märz april mai juni juli august september oktober november dezember",
 )
 MONTHS = {name: number for names in _MONTHS for number, name in enumerate(names.split(), 1)}
-"""The number of each month, by its name."""
+"""Month numbers by name."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
@@ -147,7 +147,7 @@ _TELLING = _SELVES | {
 
 
 class _Possible(dict[str, int]):
-    """Features that a text with a given word may have; only their patterns are tried."""
+    """The features that a text with a given word may have. Only their patterns are tried."""
 
     def __missing__(self, word: str) -> int:
         kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
@@ -187,13 +187,13 @@ def is_german(words: Iterable[str]) -> bool:
 
 
 def dated(at: float) -> str:
-    """Format the day in words, as it is indexed."""
+    """Format the day in words, in the form in which it is indexed."""
     moment = datetime.fromtimestamp(at, UTC)
     return f"{moment.day} {_MONTHS[0].split()[moment.month - 1].capitalize()} {moment.year}"
 
 
 END: Final = "~"
-"""Marks a stem that matches all words with this ending."""
+"""Marks a stem that matches words with this ending."""
 _COMPOUND, _HEAD, _TAIL = 8, 3, 4
 _BEGINNING, _FEW_WORDS = 5, 3
 
@@ -224,7 +224,7 @@ class Analyzer:
         for name, number in MONTHS.items():
             self._english[name] = self._german[name] = f"{number}m"
         self._english["5may"] = self._german["5may"] = "5m"
-        del self._english["may"]  # as a word it is a stop word
+        del self._english["may"]  # "may" as a word is a stop word
 
     def stems(self, words: Sequence[str]) -> list[str]:
         """Return the stems of a text's words in its language, without stop words.
@@ -243,7 +243,8 @@ class Analyzer:
         return found
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
-        """Return the significant words of a query, each with its stems in both languages and as a German word ending.
+        """Return the significant words of a query, each with its stems in both languages and as an ending of German
+        words.
 
         An irregular German word includes its plain stem, under which older releases indexed it.
         """
@@ -256,7 +257,7 @@ class Analyzer:
     def beginnings(self, query: str) -> dict[tuple[str, ...], str]:
         """Return beginnings of German compounds that contain a word of the query, by the word's stems as in `concepts`.
 
-        Empty if the query cannot be German; a query of few words always may be.
+        Empty if the query cannot be German, which a query of few words always may be.
         """
         words = words_of(query)
         if not is_german(words) and (len(words) > _FEW_WORDS or not _ENGLISH.isdisjoint(words)):

@@ -50,7 +50,7 @@ class StoredExpertise(StorePart):
         self._timeline = timeline
 
     async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:
-        """Return all skills up to now; `use_of` maps an event to a use. Raises StoreErrors."""
+        """Return the records of all skills up to now. `use_of` maps an event to a use. Raises StoreErrors."""
         row = await self._readers.read(lambda connection: find_row(connection, PLACE, (EXPERTISE, "")))
         place = 0 if row is None else int(row[0])
         while (found := await self._timeline.follow(place, _AT_ONCE, kinds=KINDS)).upto > place:
@@ -65,7 +65,7 @@ class StoredExpertise(StorePart):
 def _add(connection: apsw.Connection, *, uses: Sequence[tuple[Use, TimelineEvent]], old: int, new: int) -> None:
     row = find_row(connection, PLACE, (EXPERTISE, ""))
     if row is not None and row[0] > old:
-        return  # another process counted them meanwhile
+        return  # another process has counted them meanwhile
     for skill in dict.fromkeys(use.skill for use, _ in uses):
         some = [each for each in uses if each[0].skill == skill]
         successes, failures, seconds, last, recent = find_row(connection, _ONE, (skill,)) or (0, 0, 0.0, 0.0, "")

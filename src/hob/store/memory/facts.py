@@ -1,7 +1,7 @@
 """Bitemporal facts: when something holds in the world, and when Hob believed it.
 
-Facts are never changed: a record is closed and another one is written. Each has an item of its own, through which it is
-found.
+Facts are not changed: a record is closed and another one is written. Each fact has an item of its own that makes it
+findable.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ _VERSIONS = (
 
 
 TOLD, TELLING = "told", "telling"
-"""Positions of news: the last item the owner was told about, and the item after which the newest turn's news begin."""
+"""Names of positions: the last item that the owner was told about, and the item from which the newest turn tells."""
 _SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
 _TEXT = "SELECT c.id, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE i.id = ?"
 _NEWS = (
@@ -109,7 +109,7 @@ class StoredFacts(StorePart):
         return await self._facts(_NOW, (scope.person, scope.agent))
 
     async def recorded(self, scope: Scope) -> list[Fact]:
-        """Return every record that was not forgotten. Raises StoreErrors."""
+        """Return all records that were not forgotten. Raises StoreErrors."""
         return await self._facts(f"{_FACTS}{_ORDER}", (scope.person, scope.agent))
 
     async def known_at(self, scope: Scope, at: float) -> list[Fact]:
@@ -117,15 +117,15 @@ class StoredFacts(StorePart):
         return await self._facts(_KNOWN_AT, (scope.person, scope.agent, at, at))
 
     async def changed(self, scope: Scope, change: str) -> list[Fact]:
-        """Return what this change recorded and is still current. Raises StoreErrors."""
+        """Return the records that this change made and that are still current. Raises StoreErrors."""
         return await self._facts(_OF_CHANGE, (scope.person, scope.agent, change))
 
     async def beginning(self, scope: Scope, id: str) -> list[Fact]:
-        """Return at most two facts whose ids have this prefix, closed ones included. Raises StoreErrors."""
+        """Return at most two facts whose ids have this prefix, including closed ones. Raises StoreErrors."""
         return await self._facts(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
 
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
-        """Return the items of all records of these facts, closed ones included. Raises StoreErrors."""
+        """Return the items of all records of these facts, including closed ones. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
         return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
 
@@ -141,9 +141,10 @@ class StoredFacts(StorePart):
     ) -> list[Fact]:
         """Record the decisions in order, in one transaction with the progress of the work.
 
-        Each decision is a separate change, the first under the given name, so that an undo reverts no other.
-
-        Returns the new records, with goals as facts. Background work is reported in the timeline. Raises StoreErrors.
+        Each decision is a change of its own, the first one under the given name, so that an undo reverts no other
+        decision.
+        Returns the new records, including goals as facts. Background work is reported in the timeline. Raises
+        StoreErrors.
         """
         now = self._now()
         made: list[Fact] = []
@@ -170,11 +171,14 @@ class StoredFacts(StorePart):
         return FactCounts(*map(int, rows[0]))
 
     async def decisions(self) -> dict[str, int]:
-        """Return how often each decision about a proposal was made since the beginning. Raises StoreErrors."""
+        """Return the number of times that each decision about a proposal was made. Raises StoreErrors."""
         return dict(await self._readers.read(lambda connection: all_rows(connection, _DECISIONS)))
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
-        """Return background records the owner was not told about; the same turn gets them again. Raises StoreErrors."""
+        """Return background records that the owner was not told about. The same turn gets the same records again.
+        Raises
+        StoreErrors.
+        """
         if not await self._readers.read(lambda connection: _news(connection, scope, turn)):
             return []
 
@@ -189,7 +193,7 @@ class StoredFacts(StorePart):
 
     @transaction
     def undo(self, connection: apsw.Connection, scope: Scope, change: str, by: str) -> list[Fact]:
-        """Restore what was known before the change; return what the change had recorded. Raises StoreErrors."""
+        """Restore the facts known before the change; return what the change had recorded. Raises StoreErrors."""
         now = self._now()
         whose = (scope.person, scope.agent, change)
         gone = [_load_fact(row) for row in all_rows(connection, _OF_CHANGE, whose)]
@@ -230,14 +234,14 @@ def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]
 
 
 def _report(connection: apsw.Connection, made: Sequence[Fact], now: float) -> None:
-    """Add what was remembered to the timeline of the turn where it was said; events carry the ids of the changes."""
+    """Report what was remembered in the timeline of the turn in which it was said, with the ids of the changes."""
     for fact in made:
         if fact.valid_to is None and fact.state is not FactState.ASKED:
             _write_event(connection, fact.change, fact.id, fact.id, "".join(fact.evidence[-1:]), "remembered", now)
 
 
 def _write_event(connection: apsw.Connection, id: str, about: str, item: str, said: str, name: str, now: float) -> None:
-    """Write an item's text into another item's turn; `about` is the change that an undo reverts."""
+    """Write an item's text into the turn of another item. `about` is the change that an undo reverts."""
     session, turn, trace = find_row(connection, _SAID, (said,)) or ("", "", None)
     row, text = all_rows(connection, _TEXT, (item,))[0]
     content_writer = ContentWriter(connection)
@@ -254,12 +258,12 @@ def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name:
     made: list[Fact] = []
     for fact in change.added:
         fact = replace(fact, recorded_from=now, recorded_to=None, change=name, closed="")
-        if fact.valid_to is not None and made:  # it ended because of the other, and is forgotten with it
+        if fact.valid_to is not None and made:  # the fact ended because of the other one, and is forgotten with it
             fact = replace(fact, evidence=(*fact.evidence, made[0].id))
         if kept := _keep(connection, scope, fact):
             made.append(kept)
         elif not made:
-            return []  # it was forgotten, so statements about it change nothing
+            return []  # the fact was forgotten, so statements about it change nothing
     whose = (scope.person, scope.agent)
     rows = [find_row(connection, _CLOSE, (now, name, id, *whose)) for id in change.closed]
     closed = {row[0]: row[1] for row in rows if row is not None}
@@ -323,7 +327,7 @@ def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Seque
 
 
 def tombstone_of_fact(scope: Scope, fact: Fact) -> bytes:
-    """Return what identifies a forgotten fact, however it is derived again."""
+    """Return the identity of a forgotten fact, which is the same however the fact is derived again."""
     whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()
 

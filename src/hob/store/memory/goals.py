@@ -1,4 +1,4 @@
-"""Goals of a person. Each has an item of its own, through which it is found; its notes are items derived from that."""
+"""Goals of a person. Each has an item of its own that makes it findable; its notes are items derived from that item."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ _SAID = (
     " JOIN memory_evidence e ON e.seq = g.seq JOIN memory_items m ON m.id = e.source JOIN content c ON c.id = m.text"
     " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL ORDER BY m.seq"
 )
-"""The words from which a goal was taken."""
+"""The words that a goal was taken from."""
 _TAKEN = (
     f"SELECT {_COLUMNS} FROM memory_items n JOIN memory_items i"  # noqa: S608
     f" ON i.id = CASE n.kind WHEN '{KIND}' THEN n.id ELSE n.evidence ->> 0 END"
@@ -41,7 +41,7 @@ _TAKEN = (
     " AND +n.agent = ? AND n.seq > ? AND c.text IS NOT NULL"
     " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = n.id) ORDER BY n.seq"
 )
-"""Goals reported by a background item, by its event in the timeline."""
+"""Goals that were taken in the background, found by their items' events in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
 _PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
@@ -89,7 +89,7 @@ class StoredGoals(StorePart):
     async def change(
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
     ) -> Goal:
-        """Change state or due date, or add a note; None leaves a value as it is. Raises NotFound, StoreErrors."""
+        """Change state or due date, or add a note; None leaves a value unchanged. Raises NotFound, StoreErrors."""
         now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
@@ -118,7 +118,7 @@ class StoredGoals(StorePart):
 
 
 def _standing(connection: apsw.Connection, scope: Scope, text: str) -> Goal | None:
-    """Find the open goal with the same text."""
+    """Return the open goal that says the same, if any."""
     same, known = _folded(text), map(_load, all_rows(connection, _ALL, (scope.person, scope.agent)))
     return next((each for each in known if each.state is GoalState.OPEN and _folded(each.text) == same), None)
 
@@ -151,7 +151,7 @@ def _note(
 
 
 def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: float) -> MemoryItem | None:
-    """Add a goal, or close one with the words that say so. Return the item of either; None if it is known."""
+    """Add a goal, or close one with the words that say so. Returns the item of either; None if nothing is new."""
     goal, said = move.goal, move.said
     connection.execute(_STAYS, (said.id,))
     if goal.id:
@@ -167,7 +167,7 @@ def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: fl
 
 
 def goals_since(connection: apsw.Connection, scope: Scope, seq: int) -> list[Fact]:
-    """Return goals taken from messages in items after this row, as facts with the goals' ids."""
+    """Return the goals taken from messages in items after this row, as facts with the goals' ids."""
     return [fact_of(_load(row)) for row in all_rows(connection, _TAKEN, (SOURCE, scope.person, scope.agent, seq))]
 
 

@@ -1,4 +1,4 @@
-"""The inverted index of items, kept in the transaction that changes them."""
+"""The inverted index of items, updated in the transaction that changes them."""
 
 import json
 from array import array
@@ -97,12 +97,12 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
 
 
 def missing(connection: apsw.Connection, at_most: int) -> list[int]:
-    """Return the newest rows older than the index, stored by a release without one."""
+    """Return the newest rows older than the index, which a release without an index has stored."""
     return [seq for (seq,) in all_rows(connection, _MISSING, (at_most,))]
 
 
 def remove(connection: apsw.Connection, seqs: Sequence[int]) -> None:
-    """Remove these rows from the index. Their texts may be erased already."""
+    """Remove these rows from the index. Their texts may already be erased."""
     given = json.dumps(list(seqs))
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
     gone: defaultdict[tuple[int, str, int], set[int]] = defaultdict(set)

@@ -27,7 +27,7 @@ _IMPORTED = (
 
 
 def index_turns(connection: apsw.Connection, turns: Iterable[TurnId], make: MakeItems) -> int:
-    """Store what is worth keeping from these turns; return how many items are new. Idempotent."""
+    """Store what is worth keeping from these turns; return the number of new items. Idempotent."""
     return sum(len(add_items(connection, _made(connection, turn, make))) for turn in turns)
 
 
@@ -37,7 +37,7 @@ def index_import(
     since: float,
     make: Callable[[SessionKey, Sequence[TranscriptEntry]], Iterable[MemoryItem]],
 ) -> int:
-    """Store what is worth keeping from messages imported since then (Unix seconds); return how many items are new.
+    """Store what is worth keeping from messages imported since then (Unix seconds); return the number of new items.
     Idempotent.
     """
     entries = [load_entry(row) for row in all_rows(connection, _IMPORTED, (session, since))]

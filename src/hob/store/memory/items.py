@@ -28,7 +28,7 @@ STOOD = (
     "i.at <= ? AND NOT EXISTS"
     " (SELECT 1 FROM memory_items n WHERE n.id = i.superseded_by AND i.superseded_by != '' AND n.at <= ?)"
 )
-"""Selects items that existed at a time and were not replaced by then."""
+"""Selects items that existed at a time and had not been replaced by then."""
 
 _INSERT = (
     "INSERT INTO memory_items (id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at,"
@@ -63,7 +63,7 @@ _NOTE_FORGOTTEN = "INSERT INTO forgotten_items (id, scope, agent, traces) VALUES
 _FORGOTTEN = "SELECT id, traces FROM forgotten_items WHERE scope = ? AND agent = ? AND id >= ? AND id < ? LIMIT 2"
 _ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
 _DERIVED = frozenset({Layer.FACT, Layer.OBSERVATION})
-# restores what a removed fact had superseded
+# restores facts that a removed fact had superseded
 _RESTORE_FACTS = (
     "UPDATE memory_facts SET recorded_to = NULL, closed = '' WHERE seq IN (SELECT o.seq FROM memory_items o"
     " JOIN memory_items g ON g.id = o.superseded_by WHERE g.seq IN ({0}) AND o.superseded_by != '')"
@@ -81,8 +81,9 @@ _DROP = (
 )
 _AT_ONCE = 500
 _LARGE_BATCH, _MAX_UNINDEXED, _INDEX_BATCH = 50, 7_000, 1_000
-"""Batches of this size are indexed after they were acknowledged; maximum items that wait for it; number of items
-indexed together then, at half the cost per item of a hundred.
+"""Minimum size of a batch that is indexed after it was acknowledged, maximum number of items that wait for it, and
+number
+of items then indexed together, at half the cost per item of a hundred.
 """
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
@@ -93,7 +94,7 @@ _NONE = "[]"
 def add_items(
     connection: apsw.Connection, items: Iterable[MemoryItem], tombstone: bytes | None = None
 ) -> list[MemoryItem]:
-    """Store the items that are new and were not forgotten since; return them with their rows."""
+    """Store the items that are new and have not been forgotten; return them with their rows."""
     content_writer = ContentWriter(connection)
     added = []
     for item in items:
@@ -121,7 +122,7 @@ def add_items(
 
 
 def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
-    """Index small batches now, large ones once no write is waiting; every search completes the index first."""
+    """Index small batches now, and large ones once no write waits. Every search completes the index first."""
     if not added:
         return
     waiting = added[-1].seq - len(added) > _last_indexed(connection)
@@ -139,7 +140,7 @@ def _last_indexed(connection: apsw.Connection) -> int:
 
 
 def is_waiting(connection: apsw.Connection) -> bool:
-    """Whether stored items are not indexed yet."""
+    """Return whether some stored items are not indexed yet."""
     newest: int = all_rows(connection, _NEWEST)[0][0]
     return newest > _last_indexed(connection)
 
@@ -157,7 +158,7 @@ def link_evidence(connection: apsw.Connection, seq: int, sources: Iterable[str])
 
 
 def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
-    """Delete these rows, whose texts are erased. Every removal of items goes through here."""
+    """Delete these rows, whose texts are erased. Every removal of items ends here."""
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         index.remove(connection, some)
@@ -167,7 +168,7 @@ def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
 
 
 def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> None:
-    """Delete these rows without a tombstone: they may be derived again."""
+    """Delete these rows without a tombstone, because they may be derived again."""
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         connection.execute(_ERASE.format(marks(some)), (at, *some))
@@ -177,7 +178,7 @@ def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> 
 def replace_source(
     connection: apsw.Connection, scope: Scope, source: str, items: Sequence[MemoryItem], at: float
 ) -> int:
-    """Replace the items of a source, each with its current label; return how many are new."""
+    """Replace the items of a source, each with its current label; return the number of new items."""
     now = {item.id: item.label for item in items}
     gone = [
         seq
@@ -189,7 +190,7 @@ def replace_source(
 
 
 def _is_same(label: Label | None, kept: Label) -> bool:
-    """Whether it is stored with this label, or with more trust because the owner claimed the file."""
+    """Return whether it is stored with this label, or with more trust because the owner declared the file trusted."""
     return label == kept or (label is not None and label.origin is kept.origin is Origin.FILE and kept.trusted)
 
 
@@ -223,14 +224,15 @@ class StoredItems(StorePart):
         return await self._writer.write(lambda connection: add_items(connection, items))
 
     async def replace_source(self, scope: Scope, source: str, items: Sequence[MemoryItem]) -> int:
-        """Replace the items of a source; return how many are new. Raises StoreErrors."""
+        """Replace the items of a source; return the number of new items. Raises StoreErrors."""
         at = self._now()
         return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
 
     async def trust(self, scope: Scope, source: str, trust: Trust) -> int:
-        """Set whether the source's current items are trusted as the owner's own words; return how many changed.
+        """Set whether the source's current items are trusted as the owner's own words; return the number of changed
+        items.
 
-        Only files and the owner's messages in imported conversations can be trusted. Raises StoreErrors.
+        Only files, and the owner's messages in imported conversations, can be trusted. Raises StoreErrors.
         """
         values = (trust.value, scope.person, scope.agent, trust.value, source, source, source, source)
         return len(await self._writer.write(lambda connection: all_rows(connection, _TRUST, values)))
@@ -271,7 +273,7 @@ class ScopedItems:
         return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
 
     async def forgotten(self, prefix: str) -> tuple[str, list[str]] | None:
-        """Find the forgotten item whose id has this prefix, and the messages that still contained it. Raises
+        """Return the forgotten item whose id has this prefix, and the messages that still contained it. Raises
         StoreErrors.
         """
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}g")

@@ -1,4 +1,4 @@
-"""Layers of plug-ins: their items carry the layer's prefix and expire after its time."""
+"""Layers of plug-ins. Their items carry the layer's prefix and expire after the layer's time."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ _DAY = 86_400.0
 
 
 class KeptLayer:
-    """The owner's items of a plug-in's layer. They are searched, forgotten and backed up like all others.
+    """The owner's items of a plug-in's layer, which are searched, forgotten and backed up like all others.
 
     A memory without a time counts as new.
     """
@@ -25,7 +25,7 @@ class KeptLayer:
         self._layer = layer
 
     async def keep(self, source: str, memories: Sequence[Memory]) -> int:
-        """Add memories, each once; return how many are new. Raises StoreErrors."""
+        """Add memories, each once; return the number of new ones. Raises StoreErrors."""
         return len(await self._items.add(self._made(source, memories)))
 
     def keeping(self, source: str, memories: Sequence[Memory]) -> Effect:
@@ -38,7 +38,7 @@ class KeptLayer:
         return write
 
     async def replace(self, source: str, memories: Sequence[Memory]) -> int:
-        """Replace the memories of a source; return how many are new. Raises StoreErrors."""
+        """Replace the memories of a source; return the number of new ones. Raises StoreErrors."""
         return await self._items.replace_source(Scope(OWNER), self._named(source), self._made(source, memories))
 
     def _named(self, source: str) -> str:

@@ -30,7 +30,7 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """A layer's number of items, how many of them expire, and the oldest and newest time (Unix seconds)."""
+    """A layer's number of items, the number that expire, and the oldest and newest time (Unix seconds)."""
 
     layer: str
     items: int
@@ -43,7 +43,7 @@ class MemoryLifecycle(StorePart):
     """Counts and expires items. Expiry leaves no tombstone, so an item may be stored again."""
 
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
-        """Count the items of each layer that has any. Raises StoreErrors."""
+        """Count the items of each layer that is not empty. Raises StoreErrors."""
         rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
 
@@ -57,17 +57,19 @@ class MemoryLifecycle(StorePart):
         return int((await self._readers.read(lambda connection: all_rows(connection, _PERMANENT)))[0][0])
 
     async def prune(self, maximum: int) -> int:
-        """Delete expired items and the oldest expiring ones beyond `maximum`; return how many. Raises StoreErrors."""
+        """Delete expired items, and the oldest expiring ones beyond `maximum`; return the number deleted. Raises
+        StoreErrors.
+        """
         now = self._now()
         gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
         return gone + await self._drop(_TOO_MANY, (_AT_ONCE, maximum))
 
     async def reset(self, scope: Scope, layers: Sequence[str]) -> int:
-        """Delete all items of these layers; return how many. Raises StoreErrors."""
+        """Delete all items of these layers; return the number deleted. Raises StoreErrors."""
         return await self._drop(_OF_LAYERS.format(marks(layers)), (scope.person, scope.agent, *layers, _AT_ONCE))
 
     async def _drop(self, sql: str, values: Sequence[object]) -> int:
-        """Delete in small batches, so that no message is delayed."""
+        """Delete in small batches, so that writes of messages do not wait long."""
         gone = 0
         while some := await self._writer.write(partial(self._drop_some, sql, values)):
             gone += some

@@ -1,4 +1,4 @@
-"""Memories stored on request (`remember`)."""
+"""Memories that Hob was asked to keep (`remember`)."""
 
 import logging
 
@@ -27,13 +27,13 @@ class StoredMemories(StorePart):
     """Implements `Remember`, per session."""
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> str:
-        """Store the text once and return its id. The source is `SESSION, TURN`. Raises StoreErrors."""
+        """Store the text once and return its id. `source` is `SESSION, TURN`. Raises StoreErrors."""
         memory = Memory(text, source, label, self._now())
         return await self._writer.write(lambda c: keep_memory(c, session, memory))
 
 
 def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory) -> str:
-    """Store the memory unless the session has it; return its id."""
+    """Store the memory unless the session already has it; return its id."""
     label = (memory.label.origin.value, memory.label.trust.value)
     known = find_row(connection, _KNOWN, (session, Layer.FACT, masked(connection, memory.text), *label))
     if known is not None:

@@ -1,4 +1,4 @@
-"""Reads of the memory index: postings, neighbours, vectors. Every read is of one scope."""
+"""Reads of the memory index: postings, neighbours, vectors. Every read is limited to one scope."""
 
 import json
 import math
@@ -67,7 +67,7 @@ _ITEMS = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM carray(?))"  # noqa: S608
     " AND +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"
 )
-"""Looked up by row, since a scope may have a million items."""
+"""Looks items up by row, since a scope may have a million items."""
 _FACTS = (
     "SELECT f.seq, f.subject, f.predicate, f.object, i.at, f.valid_to FROM memory_facts f"
     " JOIN memory_items i USING (seq) WHERE f.scope = ? AND f.agent = ? AND f.recorded_to IS NULL"
@@ -81,7 +81,7 @@ class StoredIndex(StorePart):
     """Runs searches, each in one snapshot."""
 
     async def complete(self) -> None:
-        """Index what an older release or a crash left unindexed. Raises StoreErrors."""
+        """Index rows that an older release or a crash left unindexed. Raises StoreErrors."""
         while await self._readers.read(lambda connection: index.missing(connection, 1)):
             await self._writer.write(_index_missing)
         if await self._readers.read(is_waiting):
@@ -127,7 +127,7 @@ class FactRow(NamedTuple):
     valid_to: float | None
 
     def is_over(self, now: float) -> bool:
-        """Whether it no longer holds."""
+        """Return whether the fact no longer holds."""
         return self.valid_to is not None and self.valid_to <= now
 
 
@@ -138,7 +138,7 @@ class Matches:
     weights: Mapping[int, float]
     idf: float
     whole: bool
-    """Whether all were read; otherwise the newest within the budget."""
+    """Whether all of them were read. If not, these are the newest within the budget."""
 
 
 class _Weights(dict[int, float]):
@@ -165,26 +165,26 @@ class ScopedIndex:
         self.scope, self.size, words, self.removed, self.sessions, session_words = row or (0, 0, 0, 0, 0, 0)
         self._mean = words / max(1, self.size)
         self.session_mean = session_words / max(1, self.sessions)
-        """Mean words per session."""
+        """Mean number of words per session."""
         self._loaded: dict[int, MemoryItem] = {}
         self.session = 0
-        """Number of the session the search is limited to; 0 for all, -1 if it has no items."""
+        """Number of the session that the search is limited to; 0 for all, -1 if it has no items."""
         if scope.session:
             found = find_row(connection, _SESSION, (self.scope, scope.session))
             self.session = found[0] if found else -1
 
     def sizes(self, stems: Iterable[str]) -> dict[str, int]:
-        """Return how many items contain each stem."""
+        """Return the number of items that contain each stem."""
         return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
 
     def beginning(self, beginning: str, at_most: int) -> dict[str, int]:
-        """Return longer stems with this prefix, and how many items contain each."""
+        """Return longer stems with this beginning, and the number of items that contain each."""
         length = len(beginning) + _REST
         values = (self.scope, beginning, f"{beginning}\U0010ffff", length, at_most)
         return dict(all_rows(self._connection, _BEGINNING, values))
 
     def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
-        """Return the items that contain the stem, given its size from `sizes`: the newest, about `maximum` of them."""
+        """Return the items that contain the stem, given its size from `sizes`: the newest ones, about `maximum`."""
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
         blocks, read, whole = list[tuple[int, bytes]](), 0, True
         for row in self._connection.execute(_POSTINGS, (self.scope, stem)):
@@ -204,7 +204,7 @@ class ScopedIndex:
         return Matches(dict(zip(unpacked(seqs), map(known.__getitem__, unpacked(shapes)), strict=True)), idf, whole)
 
     def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
-        """Return the index entries of these rows, without those of other scopes."""
+        """Return the index entries of these rows, except those of other scopes."""
         new = tuple.__new__
         return {row[0]: new(SearchEntry, row) for row in self._rows_of(_ENTRIES, seqs, self.scope)}
 
@@ -213,7 +213,7 @@ class ScopedIndex:
         return [seq for (seq,) in all_rows(self._connection, _BETWEEN, (self.scope, start, end, at_most))]
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int, int, int]]:
-        """Return for each row the one before it and the two after it in its session; 0 if there is none."""
+        """Return, for each row, the one before and the two after it in its session; 0 if there is none."""
         return {seq: (before, after, second) for seq, before, after, second in self._rows_of(_NEAR, seqs)}
 
     def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
@@ -221,7 +221,7 @@ class ScopedIndex:
         return dict(self._rows_of(_SESSION_SIZES, sessions))
 
     def texts(self, seqs: Iterable[int]) -> dict[int, str]:
-        """Return the texts of these rows, without those of other scopes and erased ones."""
+        """Return the texts of these rows, except those of other scopes and erased ones."""
         return dict(self._rows_of(_TEXTS, seqs, *self._whose))
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
@@ -247,7 +247,7 @@ class ScopedIndex:
         return [FactRow(*row) for row in all_rows(self._connection, _FACTS, (*self._whose, _MAX_FACTS))]
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
-        """Load the items of these rows, without those of other scopes and erased ones."""
+        """Load the items of these rows, except those of other scopes and erased ones."""
         wanted = list(seqs)
         if new := [seq for seq in wanted if seq not in self._loaded]:
             self._loaded |= {item.seq: item for item in map(load_item, self._rows_of(_ITEMS, new, *self._whose))}

@@ -1,4 +1,4 @@
-"""Tombstones of erased memories and notes, which identify any copy that comes back."""
+"""Tombstones of erased memories and notes, which recognise a copy that comes back."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ _TAKEN = "SELECT 1 FROM memory_items WHERE stone = ?1 UNION ALL SELECT 1 FROM wo
 
 
 def tombstone_of(turn: TurnId | str, at: float) -> bytes:
-    """Return the tombstone of a memory that Hob was asked to store, from its turn and the time in microseconds."""
+    """Return the tombstone of a memory that a turn asked Hob to keep, from the turn and the time in microseconds."""
     return hashlib.sha256(f"{turn} {float(at)!r}".encode("utf-8", "replace")).digest()
 
 
@@ -21,7 +21,7 @@ def tombstone_of_item(item_id: str) -> bytes:
 
 
 def unused_timestamp(connection: apsw.Connection, turn: str, at: float) -> float:
-    """Return the time, or the next one at which the turn wrote nothing else."""
+    """Return this time, or the next at which the turn wrote nothing else."""
     while find_row(connection, _TAKEN, (tombstone_of(turn, at),)) is not None:
         at += 1e-6
     return at

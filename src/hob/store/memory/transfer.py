@@ -35,20 +35,23 @@ class MemoryTransfer(StorePart):
         self._goals = goals
 
     async def carried(self, scope: Scope) -> Sequence[TransferredItem]:
-        """Return everything, oldest first, in an order that is the same after an import. Raises StoreErrors."""
+        """Return all items, oldest first, in an order that an import preserves. Raises StoreErrors."""
         facts = {fact.id: fact for fact in await self._facts.recorded(scope)}
         goals = {goal.id: goal for goal in await self._goals.goals(scope)}
         items = sorted(await self._items.of(scope).select(), key=lambda item: (item.at, item.id))
         return [TransferredItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
 
     async def import_items(self, carried: Sequence[TransferredItem]) -> int:
-        """Store items that are new and were not forgotten, in one transaction; return how many. Raises StoreErrors."""
+        """Store the items that are new and were not forgotten, in one transaction; return their number. Raises
+        StoreErrors.
+        """
         return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
 
 
 def _take_in(connection: apsw.Connection, carried: TransferredItem) -> int:
     item, fact, goal = carried
-    if find_row(connection, _FORGOTTEN, (tombstone_of_item(replace(item, id="").id), item.at)):  # whatever id it claims
+    # regardless of the id it claims
+    if find_row(connection, _FORGOTTEN, (tombstone_of_item(replace(item, id="").id), item.at)):
         return 0
     tombstone = tombstone_of_fact(item.scope, fact) if fact is not None else None
     added = add_items(connection, [item], tombstone)

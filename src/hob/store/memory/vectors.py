@@ -36,7 +36,7 @@ _DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
 
 
 class StoredVectors(StorePart):
-    """Stores vectors. An item deleted meanwhile gets none."""
+    """Stores vectors. An item that was deleted meanwhile gets none."""
 
     @transaction
     def begin(self, connection: apsw.Connection, fingerprint: str) -> int:
@@ -46,14 +46,12 @@ class StoredVectors(StorePart):
         return number
 
     async def find(self, name: str) -> int:
-        """Find the newest embedder of this provider and model; 0 for none. Raises StoreErrors."""
+        """Return the newest embedder of this provider and model; 0 if there is none. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST, (name, f"{name}|")))
         return int(rows[0][0]) if rows else 0
 
     async def other(self, embedder: int) -> tuple[int, str]:
-        """Return number and fingerprint of the other embedder that has processed the most; 0 for none. Raises
-        StoreErrors.
-        """
+        """Return number and fingerprint of the most advanced other embedder; 0 if there is none. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _OTHER, (embedder,)))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
@@ -70,7 +68,7 @@ class StoredVectors(StorePart):
         return 0 if row is None else int(row[0])
 
     async def counts(self, embedder: int) -> tuple[int, int]:
-        """Return how many rows have a vector and how many do not. Raises StoreErrors."""
+        """Return the numbers of rows with and without a vector. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, (embedder, embedder)))
         return int(rows[0][0]), int(rows[0][1])
 
@@ -88,14 +86,14 @@ class StoredVectors(StorePart):
 
     @transaction
     def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
-        """Drop the vectors of all other embedders, since this one has caught up. Raises StoreErrors."""
+        """Drop the vectors of all other embedders, because this one has caught up. Raises StoreErrors."""
         for (other,) in all_rows(connection, _OTHERS, (embedder,)):
             for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
                 connection.execute(sql, (other,))
 
     @transaction
     def drop_all(self, connection: apsw.Connection) -> int:
-        """Drop all vectors and start over; return how many items had one. Raises StoreErrors."""
+        """Drop all vectors and start over; return the number of items that had one. Raises StoreErrors."""
         connection.execute("DELETE FROM memory_vectors; DELETE FROM memory_bits")
         dropped = connection.changes()
         connection.execute("UPDATE memory_embedders SET place = 0")
@@ -103,6 +101,6 @@ class StoredVectors(StorePart):
 
 
 def signs(vector: Sequence[float]) -> bytes:
-    """Return one bit per number, set if the number is positive."""
+    """Return one bit per number, set if it is positive."""
     number = int("".join("1" if value > 0 else "0" for value in vector) or "0", 2)
     return number.to_bytes(-(-len(vector) // 64) * 8, "little")

@@ -1,7 +1,7 @@
-"""Progress of background work on memory, and the items it has not reached.
+"""Progress of background work on memory, and the items that wait for it.
 
 The queue consists of stored items: nothing is queued twice, and forgotten items no longer wait. This is the only module
-that reads items across scopes, to find the scope that is next.
+that reads items across scopes, to find whose items are next.
 """
 
 import json
@@ -24,7 +24,7 @@ OWNERS_WORDS = (
     "i.origin = 'owner' AND i.trust = 'trusted' AND (i.layer = 'conversation' AND i.role = 'user' AND i.kind = 'turn'"
     " OR i.source = 'fact:remember')"
 )
-"""Selects what the owner said or asked Hob to remember; only this becomes a fact."""
+"""Selects what the owner said or asked Hob to remember. Nothing else becomes a fact."""
 _WAITING = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ? AND {OWNERS_WORDS} AND c.text IS NOT NULL ORDER BY i.seq LIMIT ?"  # noqa: S608
 )
@@ -72,13 +72,13 @@ class StoredWork(StorePart):
 
     @snapshot
     def waiting(self, connection: apsw.Connection, names: Sequence[str]) -> list[int]:
-        """Count for each kind of work the owner's messages it has not reached. Raises StoreErrors."""
+        """Count, for each kind of work, the owner's messages that it has not reached. Raises StoreErrors."""
         places = [find_row(connection, PLACE, (name, "")) for name in names]
         return [all_rows(connection, _COUNT, (place[0] if place else 0,))[0][0] for place in places]
 
     @snapshot
     def sessions_since(self, connection: apsw.Connection, after: int) -> tuple[int, list[tuple[Scope, str]]]:
-        """Return the newest item, and the sessions with messages after this row. Raises StoreErrors."""
+        """Return the newest row, and the sessions with messages after the given one. Raises StoreErrors."""
         rows = all_rows(connection, _SESSIONS, (after,))
         return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
 
@@ -103,7 +103,7 @@ class StoredWork(StorePart):
         replaced: Sequence[int] = (),
         until: float = 0.0,
     ) -> None:
-        """Store items with the progress of the work; items they replace end at that time. Raises StoreErrors."""
+        """Store items with the progress of the work. Items that they replace expire at `until`. Raises StoreErrors."""
         added = add_items(connection, items)
         if replaced:
             by = added[0].id if added else items[0].id

@@ -32,7 +32,7 @@ class StoredWorkingNotes(StorePart):
     """Implements `WorkingNotes`."""
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
-        """Return the note of the first session that has one; None if none has, or if it cannot be read."""
+        """Return the note of the first session that has one; None if there is none or it cannot be read."""
         try:
             row = await self._readers.read(
                 lambda c: next(filter(None, (find_row(c, _NOTE, (s,)) for s in sessions)), None)
@@ -62,7 +62,7 @@ class StoredWorkingNotes(StorePart):
 
 
 def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:
-    """Replace the session's note without keeping the old one; an empty text deletes it."""
+    """Replace the session's note without leaving a trace of the old one. An empty text deletes it."""
     for old in all_rows(connection, _DROP_NOTE, (session,)):
         connection.execute(_ERASE, (note.at, *old))
     if note.text:
