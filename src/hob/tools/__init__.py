@@ -1,1 +1,1 @@
-"""What the model may do: files, shell and more, each tool made from a typed function and kept within its bounds."""
+"""Tools of the model: files, shell and more, each made from a typed function and kept within its bounds."""

@@ -1,4 +1,4 @@
-"""The actions of the browser tool in a window: open, read and act on pages, by the references of a snapshot."""
+"""The actions of the browser tool in a window: opening, reading and operating pages by snapshot references."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from hob.tools.web.addresses import web_address
 
 _LOAD_SECONDS, _ACT_SECONDS, _LOOK_SECONDS, _DOWNLOAD_SECONDS = 25.0, 10.0, 12.0, 45.0
 _FIND_SECONDS = 1.0  # elements of a snapshot exist at once or not at all
-_SETTLES = 0.3  # seconds for the first effects of an action to show
+_SETTLES = 0.3  # seconds until the first effects of an action show
 _MAX_FILE = 50_000_000
 _MAX_AFTER = 8_000  # characters of a page shown after an action
 _MAX_VALUE, _LONGEST_WAIT, _TALLEST = 8_000, 20.0, 6_000
@@ -284,7 +284,7 @@ class Actions:
     # tabs and elements
 
     async def _tab(self) -> Page:
-        """Return the requested tab and make it current, or return the current tab."""
+        """Return the requested tab and make it current; without a request, return the current tab."""
         number = self._request.tab if self._request.tab in self._window.tabs else self._window.current
         if self._request.tab and number != self._request.tab:
             raise ToolFailed(f"there is no tab {self._request.tab}; {(await self._tabs()).text}")
@@ -312,7 +312,7 @@ class Actions:
         return found
 
     def _check_page(self, frame: Frame) -> None:
-        """Check that the frame is on the site that the owner named or was asked about."""
+        """Check that the frame shows the site that the owner named or was asked about."""
         here = frame if frame.url.startswith("http") else frame.page.main_frame
         if _origin(self._request.page) != _origin(here.url):
             raise ToolFailed(f"page must be the address where this is: {here.url[:300]}")

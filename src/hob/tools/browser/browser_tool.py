@@ -1,4 +1,4 @@
-"""The tool `browser`. Effects depend on the action: reading fetches pages, acting sends data out."""
+"""The tool `browser`. Effects depend on the action: reading fetches pages, operating them sends data out."""
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -32,7 +32,7 @@ def _acting() -> ModuleType:
 
 
 class BrowserTool:
-    """The tool, acting in the browser of the call's session."""
+    """The tool, which acts in the browser of the call's session."""
 
     def __init__(self, browsers: Browsers, roots: Callable[[], object], blobs: Blobs) -> None:
         """`roots` returns the folders for uploads and downloads."""

@@ -1,6 +1,6 @@
-"""The browsers of a Hob: one per session, each with a profile that is deleted when it closes.
+"""All browsers of Hob: one per session, each with a profile that is deleted when it closes.
 
-Quick to import: the library is loaded when the first browser starts.
+Quick to import, because the library is loaded when the first browser starts.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback, 
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 OWNER = "owner"
-"""The permanent profile, with the owner's logins."""
+"""The permanent profile, which holds the owner's logins."""
 
 MAX_BROWSERS = 3
 IDLE_SECONDS = 600.0
 _OWNERS_SECONDS = 3600.0  # time for the owner to log in
-_MAX_NOTED = 500  # per browser, since a page may make up host names without end
+_MAX_NOTED = 500  # hosts per browser, because a page may make up host names without end
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 _OF_SCREENS = (*_SCREENS, "XAUTHORITY", "XDG_RUNTIME_DIR")
 
@@ -51,7 +51,7 @@ def ignore_host_decision(_session: SessionKey, _decision: HostDecision) -> None:
 
 @dataclass(slots=True)
 class _Browser:
-    """The browser of a session. An empty `profile` is temporary; `taken`: the owner has taken it over."""
+    """The browser of a session. An empty `profile` is temporary. `taken` means that the owner has taken it over."""
 
     profile: str = ""
     folder: Path = Path()
@@ -69,7 +69,7 @@ class _Browser:
 
 
 class Browsers:
-    """Starts, lends and closes browsers. Closing after `idle` seconds runs as a task of `tasks`."""
+    """Starts, lends and closes browsers. A browser that was idle for `idle` seconds is closed by a task of `tasks`."""
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class Browsers:
         internet: Internet = INTERNET,
         decided: Callable[[SessionKey, HostDecision], None] = ignore_host_decision,
     ) -> None:
-        """`folder` holds the profiles; replaced `settings` apply to browsers started later.
+        """`folder` holds the profiles. Changed `settings` apply to browsers started later.
 
-        `decided` is called once for each host that a session's browser reaches or is refused, except while its owner
-        acts.
+        `decided` is called once for each host that a session's browser reaches or is refused, except while the owner
+        acts in it.
         """
         self._decided = decided
         self.settings = settings
@@ -147,7 +147,7 @@ class Browsers:
     async def take(self, session: SessionKey) -> None:
         """Show the browser to its owner and stop Hob from acting in it.
 
-        Raises NotFound if none is open, NotReady if there is no screen or Chromium does not start.
+        Raises NotFound if no browser is open, NotReady if there is no screen or Chromium does not start.
         """
         if not any(self._environ.get(name) for name in _SCREENS):
             raise NotReady(translatable("There is no display here: the browser cannot be shown."))
@@ -156,7 +156,7 @@ class Browsers:
             await self._move(session, browser, taken=True)
 
     async def picture(self, html: str, *, scripts: bool) -> bytes:
-        """Render a page of Hob's own as JPEG in a browser started for it. Raises ToolFailed."""
+        """Render one of Hob's own pages as JPEG, in a browser started for it. Raises ToolFailed."""
         session = SessionKey("canvas")
         try:
             async with self.using(session) as window:
@@ -214,7 +214,7 @@ class Browsers:
             return Path(mkdtemp(dir=self._folder, prefix="session-"))
         folder = self._folder / profile
         folder.mkdir(mode=0o700, exist_ok=True)
-        for lock in (folder / "profile").glob("Singleton*"):  # left by a killed process: a home has only one Hob
+        for lock in (folder / "profile").glob("Singleton*"):  # left by a killed process, since a home has only one Hob
             lock.unlink()
         return folder
 
@@ -261,7 +261,7 @@ class Browsers:
         await self._close(min(free, key=lambda each: each.used))
 
     async def _move(self, session: SessionKey, browser: _Browser, *, taken: bool) -> None:
-        """Reopen the profile and its pages in another kind of window; unsent input is lost."""
+        """Reopen the profile and its pages in another kind of window. Unsent input is lost."""
         state: Mapping[str, Any] = {"cookies": []}
         with suppress(_windows().Error):  # the owner closed it
             state = await browser.window.context.storage_state()

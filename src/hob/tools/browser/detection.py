@@ -1,4 +1,4 @@
-"""Detection of Chromium and of the library that controls it. Nothing is downloaded."""
+"""Detection of Chromium, and of the library that controls it. Nothing is downloaded."""
 
 import shutil
 from importlib.util import find_spec
@@ -18,6 +18,6 @@ def is_library_there() -> bool:
 
 
 def find_program(named: str, path: str) -> str:
-    """Return Chromium's path from the setting or under its usual names on `path`; empty if it is not found."""
+    """Return Chromium's path from the setting, or under its usual names on `path`; empty if it is not found."""
     candidates = (named,) if named else (*_NAMES, *_PLACES)
     return next(filter(None, (shutil.which(each, path=path) for each in candidates)), "")

@@ -1,7 +1,7 @@
 """The browser's proxy: the sandbox's proxy, open to all public hosts and closed to this machine and its network.
 
 Each name is resolved here, its addresses are checked, and the connection goes to a checked one. Requests of WebSockets
-and workers, on any port, pass here too.
+and workers, on any port, pass through it too.
 """
 
 from asyncio import StreamReader
@@ -17,17 +17,18 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRequ
 from hob.tools.sandbox.network.request_heads import ProxyRefused
 
 MAX_BYTES = 32_000_000
-"""Bytes of one connection before it is cut, since a page may be endless."""
+"""Bytes after which a connection is cut, because a page may be endless."""
 
 MAX_OF_DOWNLOAD = 200_000_000
 _WEB = frozenset({80, 443})
-_LOWEST_OTHER_PORT = 1024  # below it are mail servers and the like, which a request could be made to talk to
+# lower ports belong to mail servers and the like, which a request could be tricked into talking to
+_LOWEST_OTHER_PORT = 1024
 
 
 class BrowserProxy(Proxy):
     """The proxy of one browser. `local` are hosts that may resolve to this machine or its network.
 
-    Numeric addresses follow the same rule: public, or named by the owner.
+    Numeric addresses follow the same rule: they must be public or named by the owner.
     """
 
     _host = staticmethod(host_or_address)
@@ -54,7 +55,7 @@ class BrowserProxy(Proxy):
         return min(found, key=lambda address: ":" in address)  # IPv6 may be unavailable
 
     async def _hello(self, request: ProxyRequest, reader: StreamReader) -> bytes | None:
-        """Skip the check of the TLS name, since every host is allowed."""
+        """Skip the check of the TLS name, because every host is allowed."""
         return b""
 
     def _is_too_much(self, passed: int) -> bool:

@@ -1,6 +1,6 @@
-"""A Chromium process with its own profile: tabs, proxy and events.
+"""A Chromium process with a profile of its own: tabs, proxy and events.
 
-Chromium keeps its sandbox. Names are resolved only by the proxy; protocols that would bypass it (QUIC, WebRTC) are off.
+Chromium keeps its sandbox. Only the proxy resolves names; protocols that would bypass it (QUIC, WebRTC) are off.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ SIZE = (1280, 800)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How browsers are started: the program, its environment, and the local hosts open to it."""
+    """Parameters for starting browsers: the program, its environment, and the local hosts open to it."""
 
     path: str
     environ: Mapping[str, str]
@@ -72,7 +72,7 @@ class Program:
 
 
 class BrowserWindow:
-    """A window's numbered tabs and noteworthy events. `watched`: Hob uses it, not its owner."""
+    """A window's numbered tabs and noteworthy events. `watched` means that Hob uses it, not its owner."""
 
     def __init__(self, *, watched: bool) -> None:
         self.tabs: dict[int, Page] = {}
@@ -80,9 +80,9 @@ class BrowserWindow:
         self.pid = 0
         self.console: deque[str] = deque(maxlen=_MAX_LINES)
         self.answer: tuple[bool, str] | None = None
-        """The answer to the next dialog: whether to accept, and the text."""
+        """The answer to the next dialog: whether to accept it, and the text."""
         self.awaited: asyncio.Future[Download] | None = None
-        """The awaited download; all others are refused."""
+        """The expected download. All others are refused."""
         self._watched = watched
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self._refused: list[HostDecision] = []
@@ -104,7 +104,7 @@ class BrowserWindow:
         return list(dict.fromkeys(found))
 
     def refusal_of(self, host: str) -> str:
-        """Return why this host was refused, or an empty string."""
+        """Return why this host was refused; empty if it was not."""
         return next((each.reason for each in self._refused if each.host == host), "")
 
     async def open(
@@ -243,7 +243,7 @@ class BrowserWindow:
 
 
 def _settle_profile(profile: Path) -> None:
-    """Configure a new profile: no requests to its vendor, no stored passwords, no connections past the proxy."""
+    """Configure a new profile: no requests to its vendor, no stored passwords, no connections that bypass the proxy."""
     file = profile / "Default" / "Preferences"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

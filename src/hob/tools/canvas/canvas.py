@@ -67,7 +67,7 @@ class Canvas:
         pictures: CanvasPictures | None = None,
         seconds: float = _SECONDS,
     ) -> None:
-        """`seconds` limits a page's answer. Without `pictures` a snapshot is text only."""
+        """`seconds` is how long a page may take to answer. Without `pictures`, a snapshot is text only."""
         self._blobs = blobs
         self._pictures = pictures
         self._pages = pages
@@ -134,7 +134,7 @@ class Canvas:
         )
 
     async def _look(self, page: CanvasPage) -> ToolOutput:
-        """Return what a browser reports of the page, with a rendering of its initial state."""
+        """Return what a browser reports about the page, with a rendering of the page's initial state."""
         data, problem = None, ""
         if self._pictures is not None and not page.hidden:
             try:

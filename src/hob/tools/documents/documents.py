@@ -11,13 +11,13 @@ from hob.core.libraries import install_command
 from hob.tools.documents.media_types import DOCUMENTS, document_kind
 from hob.tools.documents.worker import MISSING, SECONDS
 
-_SAFELY = ("-I", "-m")  # isolated mode: imports depend neither on the caller's folder nor on its environment
+_SAFELY = ("-I", "-m")  # isolated mode: imports do not depend on the caller's folder or environment
 _PATIENCE = 3 * SECONDS  # wall-clock seconds, generous for busy machines
 _MAX_ANSWER = 64 << 20
 
 
 class DocumentReader:
-    """Implements `Documents`. The worker process lingers `linger` seconds for the next document."""
+    """Implements `Documents`. The worker process waits `linger` seconds for the next document before it ends."""
 
     def __init__(self, linger: float = 0.0) -> None:
         self._linger = linger
@@ -93,7 +93,7 @@ class DocumentReader:
 
 
 async def _exchange(process: asyncio.subprocess.Process, asked: bytes) -> dict[str, Any]:
-    """Send a request and return the answer. Raises OSError, ValueError, EOFError if the worker has died."""
+    """Send a request and return the answer. Raises OSError, ValueError or EOFError if the worker has died."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
     process.stdin.write(asked)

@@ -1,4 +1,4 @@
-"""Media types by the first bytes of a file; file names may be wrong."""
+"""Media types by the first bytes of a file, because file names may be wrong."""
 
 import re
 import struct
@@ -37,7 +37,7 @@ CSV = "text/csv"
 DOCUMENTS = {
     PDF: "PDF", DOCX: "Word", ODT: "OpenDocument", XLSX: "Excel", EPUB: "EPUB", HTML: "HTML", MAIL: "mail", CSV: "CSV",
 }  # fmt: skip
-"""Media types of readable documents, with names for people."""
+"""Media types of readable documents, with names in words for people."""
 
 _PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,2000}?-->|<\?xml[^>]{0,200}>)*<(?:!doctype html|html)[\s>]", re.I | re.S
@@ -65,7 +65,7 @@ def kind_of(data: bytes) -> str:
 
 
 def document_kind(data: bytes, name: str = "") -> str:
-    """Return the media type of a readable document, or an empty string. For text formats the file name decides."""
+    """Return the media type of a readable document; empty for others. For text formats the file name decides."""
     kind = kind_of(data)
     if kind:
         return kind if kind in DOCUMENTS else ""

@@ -55,5 +55,5 @@ def _output(output: Any) -> str:
 
 
 def _joined(source: Any) -> str:
-    """Join a text that is stored whole or as a list of lines."""
+    """Join a text that is stored as a whole or as a list of lines."""
     return "".join(str(part) for part in source) if isinstance(source, list) else str(source or "")

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
 
-_BOMS = (  # longer marks first: UTF-32's begins with UTF-16's
+_BOMS = (  # longer marks first, because UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
@@ -20,7 +20,7 @@ _BARELY = 0.02  # maximum share of control characters in text of unknown encodin
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A decoded text and how it was stored. `text` keeps the file's line ends, without the byte order mark."""
+    """A decoded text and its encoding. `text` keeps the file's line ends, without the byte order mark."""
 
     text: str
     encoding: str = "utf-8"
@@ -44,7 +44,7 @@ class DecodedText:
         return text.replace("\r", "\n") if self.newline == "\r" else text
 
     def words(self) -> str:
-        """Unusual properties of the encoding, or an empty string."""
+        """Unusual properties of the encoding in words; empty if there are none."""
         ends = {"\r\n": "CRLF line ends", "\r": "CR line ends"}.get(self.newline, "")
         bytes_ = self.encoding if self.encoding != "utf-8" else ""
         marked = "with a byte order mark" if self.mark else ""
@@ -68,7 +68,7 @@ class DecodedText:
 
     @property
     def shown(self) -> str:
-        """`plain`, with undecodable bytes marked."""
+        """The plain text with undecodable bytes marked."""
         if self.errors == "strict":
             return self.plain
         return self.plain.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -94,7 +94,7 @@ def decode(data: bytes) -> DecodedText | None:
 
 
 def encode(text: str, like: DecodedText) -> tuple[bytes, str]:
-    """Encode like the original file, with a remark if that was not possible. Raises ToolFailed."""
+    """Encode in the original file's encoding, with a remark if that was not possible. Raises ToolFailed."""
     try:
         return like.mark + text.encode(like.encoding, like.errors), ""
     except UnicodeEncodeError:

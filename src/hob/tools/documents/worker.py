@@ -1,8 +1,8 @@
 """The worker process that reads documents, kept apart because documents are untrusted.
 
 It reads one document after another from standard input and answers with sections, under limits on memory and time, so a
-document that makes a parser loop or swell costs one error. It exits after any failure, and a fresh process reads the
-next document. It also exits at end of input, however Hob ended.
+document that makes a parser loop or take all memory costs one error. It exits after a failure, and a fresh process
+reads the next document. It also exits at end of input, and so with Hob.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, ODT, PD
 from hob.tools.documents.text import decode
 
 MISSING = "missing"
-"""Prefix of the answer if the library for this format is not installed."""
+"""The error in an answer if the library for the format is not installed."""
 
 SECONDS = 20
 """Seconds of CPU time per document."""
@@ -29,7 +29,7 @@ MAX_TEXT = 5_000_000
 _MEMORY = 1 << 30
 _BROKEN = (KeyError, ValueError, IndexError, TypeError, AttributeError, OverflowError, EOFError, AssertionError,
            NotImplementedError, zipfile.BadZipFile, SyntaxError, MemoryError, RecursionError)  # fmt: skip
-# XML parsers raise SyntaxError; importing theirs for its name alone cost 0.3 MiB in the daemon
+# XML parsers raise SyntaxError; importing their own class for its name alone would cost 0.3 MiB in the daemon
 
 Answer = dict[str, Any]
 
@@ -66,7 +66,7 @@ def _answer(data: bytes, asked: Answer) -> Answer:
     except ModuleNotFoundError as error:
         return {"error": MISSING, "library": error.name or ""}
     except _BROKEN as error:
-        # a plain ValueError has a message for people
+        # the message of a plain ValueError is meant for people
         kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
         return {"error": f"{kind}{error}"[-300:]}
 

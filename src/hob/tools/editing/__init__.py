@@ -1,1 +1,1 @@
-"""Changing files atomically, with every change recorded first."""
+"""Changing files atomically. Every change is recorded before it is made."""

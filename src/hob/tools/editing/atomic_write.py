@@ -16,21 +16,21 @@ from hob.tools.filesystem.names import check_new_name
 from hob.tools.filesystem.paths import Place, Roots, TreeChanged
 
 LARGEST_EDITED = 64 << 20
-"""Maximum bytes of a file that can be changed, because its previous content is kept for undo."""
+"""Maximum bytes of a file that can be changed, because the previous content is kept for undo."""
 
 NO_FILE_HASH = ""
 """The hash of a nonexistent file."""
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_MODE = 0o1777  # setuid and setgid are not kept on rewriting
+_MODE = 0o1777  # setuid and setgid bits are not kept on rewriting
 _ATTRIBUTES = ("user.", "system.posix_acl_access", "security.selinux")
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingFile:
-    """A place before a change: the file's bytes and permissions, or None if nothing exists."""
+    """A file before a change: its bytes and permissions, or None if nothing exists."""
 
     place: Place
     data: bytes | None
@@ -38,16 +38,16 @@ class ExistingFile:
 
     @property
     def hash(self) -> str:
-        """Hash of the bytes; "" for no file."""
+        """Hash of the bytes; "" if there is no file."""
         return NO_FILE_HASH if self.data is None else digest(self.data)
 
 
 class FileChanged(ToolFailed):
-    """Raised when somebody else has changed the file."""
+    """Raised if the file was changed by somebody else."""
 
 
 def load(roots: Roots, spelled: str, *, secrets: bool = False) -> ExistingFile:
-    """Load the file at a place to be changed. Raises ToolRefused if changes are not allowed there, ToolFailed."""
+    """Load the file that is to be changed. Raises ToolRefused if changes are not allowed there, ToolFailed."""
     seen, place = roots.look(spelled)
     check_writable(roots, place)
     if seen is None:
@@ -65,9 +65,9 @@ def load(roots: Roots, spelled: str, *, secrets: bool = False) -> ExistingFile:
 
 
 def check_writable(roots: Roots, place: Place) -> None:
-    """Raise ToolRefused where tools must not write: in read-only roots, and in git's own files.
+    """Raise ToolRefused if tools must not write here: in read-only roots, and in git's own files.
 
-    Writing into `.git` determines what git runs the next time anybody calls it, outside any sandbox.
+    Files in `.git` determine what git runs the next time it is called, outside any sandbox.
     """
     if not place.root.writable:
         raise ToolRefused(f"{place.spelled} may be read, not written: {place.root.name} is read only. {roots.line()}")
@@ -88,8 +88,8 @@ def missing_folders(roots: Roots, place: Place) -> tuple[str, ...]:
 def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None, part: str) -> None:
     """Replace the file at this real path, which must have hash `was`.
 
-    It keeps permissions, owner and attributes, or gets `mode`; `part` is the temporary name of the new file. Raises
-    Changed, ToolFailed; then nothing has changed except for created folders.
+    It keeps permissions, owner and attributes, or gets `mode`. `part` is the temporary name of the new file. Raises
+    FileChanged, ToolFailed; in that case only created folders remain.
     """
 
     def act(place: Place) -> None:
@@ -112,7 +112,7 @@ def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None,
 
 
 def remove(roots: Roots, path: str, *, was: str) -> None:
-    """Remove the file at this real path, which must have hash `was`. Raises Changed, ToolFailed."""
+    """Remove the file at this real path, which must have hash `was`. Raises FileChanged, ToolFailed."""
 
     def act(place: Place) -> None:
         _check_same(place, path)
@@ -125,7 +125,7 @@ def remove(roots: Roots, path: str, *, was: str) -> None:
 
 
 def remove_part(roots: Roots, path: str, part: str) -> bool:
-    """Remove the temporary file that a crash left for this path; return whether there was one."""
+    """Remove the temporary file that a crash left behind for this path; return whether there was one."""
 
     def act(place: Place) -> bool:
         with roots.folder(place) as folder:
@@ -142,7 +142,7 @@ def remove_part(roots: Roots, path: str, part: str) -> bool:
 
 
 def remove_folders(roots: Roots, paths: Sequence[str]) -> None:
-    """Remove those of these folders that are empty; they are given outermost first."""
+    """Remove the empty ones of these folders, which are given outermost first."""
 
     def act(place: Place) -> None:
         with roots.folder(place) as folder:
@@ -227,7 +227,7 @@ def _keep_owner(folder: int, name: str, handle: int, old: os.stat_result) -> Non
 
 
 def _take_name(folder: int, part: str, place: Place, *, new: bool) -> None:
-    if new:  # unlike a rename, a link never replaces a file that somebody else created meanwhile
+    if new:  # unlike a rename, a link cannot replace a file that somebody else has created meanwhile
         try:
             os.link(part, place.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except FileExistsError as error:

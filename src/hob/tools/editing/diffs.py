@@ -7,11 +7,11 @@ from hob.core.translation.language import join_texts, translatable
 from hob.tools.documents.text import decode, lines_of
 
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-_MAX_LINES = 20_000  # comparison time is quadratic if little is alike
+_MAX_LINES = 20_000  # comparison time is quadratic if the texts have little in common
 
 
 def unified(before: str | None, after: str | None, name: str, goal: str = "") -> str:
-    """Return a change of text as a patch, "" if there is none; None means no file."""
+    """Return a change of text as a patch, or "" if there is none. None stands for no file."""
     old, new = lines_of(before or ""), lines_of(after or "")
     sides = (
         "/dev/null" if before is None else _side("a", name),
@@ -31,9 +31,7 @@ def _side(letter: str, name: str) -> str:
 
 
 def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -> str:
-    """Return a change of a file's bytes for people: invisible characters are spelled out, binary data is only
-    counted.
-    """
+    """Return a change of a file's bytes for people: invisible characters spelled out, binary data only counted."""
     old, new = decode(before or b""), decode(after or b"")
     if old is None or new is None:
         sizes = [_size(each) for each in (before, after)]
@@ -68,7 +66,7 @@ def is_complete(before: bytes | None, after: bytes | None) -> bool:
 
 
 def visible(text: str) -> str:
-    """Return the text with everything invisible or misleading, such as direction changes, as escapes."""
+    """Return the text with everything invisible or misleading, such as direction changes, written as escapes."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(

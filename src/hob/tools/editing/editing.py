@@ -20,10 +20,10 @@ from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.read import SeenHashes
 from hob.tools.registry.declaration import arguments_of, implements
 
-# Applying hunks. Each must match exactly one place; line numbers given by models are only a hint.
+# Application of hunks. Each must match exactly one place; line numbers from models are only a hint.
 
 _MAX_TRIMMED = 2  # lines of context at either end that need not match, as with `patch --fuzz=2`
-_LEFT = 2  # nonblank lines that must match nevertheless
+_LEFT = 2  # nonblank lines that must still match
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple[str, ...]]:
@@ -79,7 +79,7 @@ class _HunkPlacement:
                 if len(finds) > 1:
                     finds = self._as_numbered(finds, head) if not (head or tail) else []
                     if not finds:
-                        break  # several places and nothing to distinguish them
+                        break  # several places, and nothing to tell them apart
                 if finds:
                     start, shift = finds[0]
                     theirs = self._lines[start : start + len(old)]
@@ -105,8 +105,8 @@ class _HunkPlacement:
         return found
 
     def _as_numbered(self, finds: list[tuple[int, str]], head: int) -> list[tuple[int, str]]:
-        """Choose among several places: the first below the anchor, or the one at the given line, shifted as the last
-        hunk was.
+        """Choose among several places: the first below the anchor, or the one at the given line, shifted like the last
+        hunk.
         """
         if self._hunk.anchors:
             return finds[:1]
@@ -182,7 +182,7 @@ _LARGEST = 8 << 20  # maximum bytes of a text that can be edited
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """What a call would change, and a summary without any file content, so that it can be trusted."""
+    """The changes that a call would make, and a summary without any file content, so that it can be trusted."""
 
     changes: tuple[PlannedChange, ...]
     summary: str
@@ -198,7 +198,7 @@ class EditPlan:
 
 
 class EditTools:
-    """The editing tools: each call is all or nothing, and each change is recorded first."""
+    """The editing tools. Each call is all or nothing, and each change is recorded before it is made."""
 
     def __init__(self, roots: Roots, noted: NotedChanges, seen: SeenHashes) -> None:
         self._roots = roots
@@ -238,7 +238,7 @@ class EditTools:
         return await self._carry_out(await asyncio.to_thread(self._patched, patch), call, context)
 
     async def plan(self, call: ToolCall) -> EditPlan | None:
-        """Return what this call would do, None if it is not one of these tools. Raises as the call would."""
+        """Return what this call would do; None if it is not a call of these tools. Raises as the call would."""
         match call.name:
             case "write":
                 return await asyncio.to_thread(self._written, **arguments_of(self.write, call))

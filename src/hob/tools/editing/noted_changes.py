@@ -1,4 +1,4 @@
-"""File changes, recorded before they are made, all of a call or none."""
+"""File changes, recorded before they are made; a call makes all of its changes or none."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from hob.tools.undo.changes import FileChangesPort
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """A file to change: its current state and its new content, None for no file. Without a mode it keeps its own."""
+    """A file to change: its current state and its new content (None for no file). Without a mode it keeps its own."""
 
     found: ExistingFile
     after: bytes | None
@@ -51,7 +51,7 @@ class NotedChanges:
         """Held while files are changed."""
 
     async def make(self, planned: Sequence[PlannedChange], turn: TurnId, call: CallId) -> None:
-        """Make these changes. Raises Changed, ToolFailed, StoreFull; changes already made are then reverted."""
+        """Make these changes. Raises FileChanged, ToolFailed, StoreFull; changes already made are then reverted."""
         async with self.lock:
             notes = [await self._note(each, turn, call) for each in planned]
             await self._changes.add(notes)

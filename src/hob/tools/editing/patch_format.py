@@ -1,4 +1,4 @@
-"""Patch parser for the two forms models write: unified diffs, and OpenAI's envelope `*** Begin Patch`.
+"""Patch parser for the two forms that models write: unified diffs, and OpenAI's envelope `*** Begin Patch`.
 
 Unified: https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html, with git's lines for new,
 deleted and renamed files. The envelope: https://cookbook.openai.com/examples/gpt4-1_prompting_guide
@@ -31,8 +31,9 @@ class PatchAction(StrEnum):
 class Hunk:
     """A change: old and new lines, without line ends.
 
-    `line` is the expected line number (0 if not given), `anchors` are lines that precede it, `at_end` means the end of
-    the file. `unended` are the sides whose last line has no line end.
+    `line` is the expected line number (0 if not given), `anchors` are lines that precede the change, `at_end` means
+    that it
+    is at the end of the file. `unended` are the sides whose last line has no line end.
     """
 
     old: tuple[str, ...]
@@ -66,7 +67,7 @@ class _HunkBuilder:
     last: str = " "
 
     def take(self, line: str) -> bool:
-        """Add a line of the hunk; return whether it is one."""
+        """Read a line of the hunk; return False if it is not one."""
         if line.startswith("\\"):  # \ No newline at end of file
             self.unended |= {"-": {"old"}, "+": {"new"}}.get(self.last, {"old", "new"})
             return True
@@ -197,7 +198,7 @@ def _hunks(lines: Sequence[str], n: int) -> tuple[tuple[Hunk, ...], int]:
         old, new = (int(header[2] or 1), int(header[3] or 1)) if header else (-1, -1)
         hunk = _HunkBuilder(line=int(header[1]) if header else 0)
         if old == 0:
-            hunk.line += 1  # the old side is empty: the lines follow the given one
+            hunk.line += 1  # the old side is empty, so the new lines follow the given one
         n += 1
         while n < len(lines) and not _ends_hunk(lines, n):
             if lines[n] == "-- " and (len(hunk.old), len(hunk.new)) == (old, new):
@@ -215,7 +216,7 @@ def _hunks(lines: Sequence[str], n: int) -> tuple[tuple[Hunk, ...], int]:
 
 
 def _ends_hunk(lines: Sequence[str], n: int) -> bool:
-    """Return whether a line ends the hunk. A removed line `-- x` resembles a file header, but that is followed by
+    """Return whether a line ends the hunk. A removed line `-- x` resembles a file header, but a header is followed by
     `+++`.
     """
     if lines[n].startswith("--- "):

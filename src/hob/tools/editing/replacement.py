@@ -1,9 +1,9 @@
-"""Replacing a passage of a text. It need not match literally, but it must match exactly one place.
+"""Replacing a passage of a text, which need not match literally but must match exactly one place.
 
 The passage is searched literally; then with typographic quotes, dashes and spaces treated as plain ones; then by whole
 lines ignoring trailing spaces; then by whole lines with a constant difference in indentation. The first method that
-finds anything decides, and several matches are an error. Where the passage differs from the file, only what the model
-changed is changed: the file keeps its own quotes, spaces and indentation everywhere else.
+finds anything decides, and several matches are an error. Where the passage differs from the file, only the model's own
+changes are applied: the file keeps its own quotes, spaces and indentation everywhere else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _COMPARED = 4_000_000  # pairs of characters compared to find the changes within
 
 @dataclass(frozen=True, slots=True)
 class EditResult:
-    """The new text, the lines on which something was replaced, and how the passage differed from the file."""
+    """The new text, the replaced lines, and how the passage differed from the file."""
 
     text: str
     lines: tuple[int, ...]
@@ -45,7 +45,7 @@ class _Find:
 
 
 def replace_passage(text: str, old: str, new: str, *, everywhere: bool = False) -> EditResult:
-    """Replace `old` by `new` in a text with plain line ends. Raises ToolFailed if none or several places match.
+    """Replace `old` by `new` in a text with plain line ends. Raises ToolFailed unless exactly one place matches.
 
     With `everywhere`, all places are replaced that match literally or except for quotes, dashes and spaces.
     """
@@ -137,7 +137,7 @@ def _folded(text: str, old: str, new: str) -> list[_Find]:
 
 
 def _changes(old: str, new: str) -> list[tuple[int, int, str | None]]:
-    """Split the old text into pieces: start, end, and the replacement, None if unchanged."""
+    """Split the old text into pieces, each with its start, end and replacement (None if unchanged)."""
     head = len(commonprefix((old, new)))  # noqa: RUF071  # characters are meant
     tail = len(commonprefix((old[head:][::-1], new[head:][::-1])))  # noqa: RUF071
     middle, given = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -159,7 +159,7 @@ def _without_overlaps(finds: Sequence[_Find]) -> list[_Find]:
 
 
 def _places(text: str, old: str) -> list[int]:
-    """Return where the passage begins, including overlapping matches, so that none is chosen by chance."""
+    """Return where the passage begins, including overlapping matches, so that no match is chosen by chance."""
     found: list[int] = []
     at = text.find(old)
     while at >= 0 and len(found) < 10_000:

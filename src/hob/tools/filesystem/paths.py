@@ -130,7 +130,7 @@ class Roots:
     def folder(self, place: Place, parts: Sequence[str] | None = None) -> Iterator[int]:
         """Open the folder that contains the place, for operations by name.
 
-        `parts` is another folder beneath the same root. Raises Moved if the tree has changed, and OSErrors.
+        `parts` is another folder beneath the same root. Raises TreeChanged if the tree has changed, and OSErrors.
         """
         top = open_root(place.top)
         try:

@@ -26,5 +26,5 @@ class Archive:
         return data
 
     def xml(self, name: str) -> ET.Element:
-        # Expat resolves no external entities and stops entity expansion attacks; memory and time are limited as well
+        # Expat resolves no external entities and stops entity expansion attacks; memory and time are limited too
         return ET.fromstring(self.bytes(name))  # noqa: S314

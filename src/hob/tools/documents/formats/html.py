@@ -27,7 +27,7 @@ _BLOCKS = frozenset({
     *("footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "thead"),
     *("tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"),
 })  # fmt: skip
-_MIN = 200  # characters: if a longer page yields less than this, extraction has failed
+_MIN = 200  # characters; if a longer page yields less text than this, extraction has failed
 
 
 def text_of(data: bytes, charset: str = "") -> str:
@@ -84,7 +84,7 @@ def _library() -> Any:
 
 
 def is_installed() -> bool:
-    """Return whether trafilatura works; it cannot be imported without its second library."""
+    """Return whether trafilatura works. It cannot be imported without its second library."""
     return all(map(find_spec, LIBRARIES))
 
 

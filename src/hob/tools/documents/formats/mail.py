@@ -49,5 +49,5 @@ def _text(body: EmailMessage) -> str:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, IndexError, AttributeError):  # the library fails like this on broken headers
+    except (ValueError, IndexError, AttributeError):  # how the library fails on broken headers
         return ""

@@ -28,7 +28,7 @@ def docx(data: bytes) -> Iterator[DocumentSection]:
 
 
 def _word_headings(archive: Archive) -> frozenset[str]:
-    """Return the ids of heading styles. Ids are localised, style names are not."""
+    """Return the ids of heading styles. Ids are localised, unlike style names."""
     if "word/styles.xml" not in archive.names():
         return frozenset()
     found = set()
