@@ -1,8 +1,8 @@
 """The log of commands and their changes, written before they happen, so that it survives the end of Hob.
 
-Before a command begins and after it has ended, a snapshot of the folders it may change is recorded; the difference is
-attributed to it. If several run at once, a change is attributed to the one that began last. Whatever would make git run
-something outside the sandbox is reverted at once (see `repositories`).
+A snapshot of the folders that a command may change is recorded before it begins and after it has ended, and the
+difference is attributed to it. If several run at once, a change is attributed to the one that began last. Changes that
+would make git run something outside the sandbox are reverted at once (see `repositories`).
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
 _MAX_NAMES = 4
 LOST = "lost"
-"""How a command ended that was running when Hob was killed."""
+"""The recorded end of a command that was running when Hob was killed."""
 
 
 @dataclass(slots=True)
 class CommandEffects:
-    """What a command changed, by path, and which changes were reverted at once."""
+    """What a command changed, by path, and which of the changes were reverted at once."""
 
     changed: dict[str, Difference] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class _RunningCommand:
     trees: tuple[Path, ...]
     effects: CommandEffects = field(default_factory=CommandEffects)
     protected_paths: frozenset[str] = frozenset()
-    """What it cannot change, each followed by a slash. Empty for commands started by a killed Hob."""
+    """Paths that it cannot change, each followed by a slash. Empty for commands started by a Hob that was killed."""
 
     @property
     def key(self) -> str:
@@ -50,7 +50,7 @@ class _RunningCommand:
 
 
 class CommandStore(Protocol):
-    """Stores commands and their changes; durable when a method returns. Its methods raise StoreErrors."""
+    """Stores commands and their changes, durably when a method returns. Its methods raise StoreErrors."""
 
     async def begin(self, begun: CommandRun, marks: Mapping[Path, str]) -> None:
         """Record a starting command, and the snapshots of the folders it may change."""
@@ -77,9 +77,11 @@ class CommandStore(Protocol):
 class CommandLog:
     """Records commands and attributes changes to them. Its methods raise OSError and StoreErrors on storage failures.
 
-    On first use it recovers: commands that were running when Hob was killed are recorded as ended. `protected` names
-    below each folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there
-    are not attributed to them.
+    On first use, commands that were running when Hob was killed are recorded as ended. `protected` names below each
+    folder
+    cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not attributed
+    to
+    them.
     """
 
     def __init__(self, rows: CommandStore, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
@@ -93,10 +95,9 @@ class CommandLog:
         self._reported: frozenset[str] | None = None
 
     async def unrecoverable(self, trees: Sequence[Path]) -> frozenset[str]:
-        """Return the paths in these folders that commands could destroy irrecoverably, as far as known without a new
-        look.
+        """Return the paths in these folders that commands could destroy irrecoverably, as known without another scan.
 
-        After this was called, `begin` refuses to start a command if there are more.
+        After a call, `begin` refuses to start a command if there are more of them.
         """
         async with self._lock:
             self._reported = await asyncio.to_thread(self._unrecoverable, trees)
@@ -131,15 +132,16 @@ class CommandLog:
             return await self._end(_key(turn, call), how)
 
     async def settle(self) -> None:
-        """Record what running commands have changed so far."""
+        """Record the changes that running commands have made so far."""
         await self.recover()
         async with self._lock:
             for tree in {tree for each in self._open.values() for tree in each.trees}:
                 await self._mark(tree)
 
     async def recover(self) -> int:
-        """Record the end of commands that ran when Hob was killed; return their number. Does nothing after the first
-        call.
+        """Record the end of commands that were running when Hob was killed; return their number. Only the first call
+        has an
+        effect.
         """
         async with self._lock:
             if self._recovered:
@@ -177,7 +179,7 @@ class CommandLog:
             self._marks[tree] = after
 
     async def prune(self, turns: int = TURNS_KEPT) -> int:
-        """Forget snapshots older than the last turns that changed something; these changes can no longer be undone.
+        """Forget snapshots older than the last turns that changed something. Older changes can no longer be undone.
 
         Returns the bytes freed.
         """
@@ -188,14 +190,14 @@ class CommandLog:
             return await asyncio.to_thread(self.snapshots.prune, needed)
 
     async def _mark(self, tree: Path) -> None:
-        """Take a snapshot; changes since the last one are attributed to the newest command running in this folder."""
+        """Take a snapshot. Changes since the last one are attributed to the newest command running in this folder."""
         last = self._marks.get(tree)
         try:
             now = await asyncio.to_thread(self.snapshots.take, tree)
         except ToolFailed:
             if last is None:
                 raise
-            return  # the folder itself is gone, so its contents cannot be restored in it
+            return  # the folder itself is gone, so its contents cannot be restored
         self._marks[tree] = now
         running = [each for each in self._open.values() if tree in each.trees]
         if last is None or not running or last.id == now.id:
@@ -224,7 +226,7 @@ class CommandLog:
         """Revert changes that would run something; return the paths reverted."""
         own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
         done: list[str] = []
-        for marks in (False, True):  # what makes a folder a repository may stay if nothing harmful is left in it
+        for marks in (False, True):  # files that make a folder a repository may stay if nothing harmful is left in it
             some = [each for each in own if makes_repository(each) is marks]
             unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
             done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]

@@ -1,4 +1,4 @@
-"""Command output as readable text: control sequences removed, at once or as a stream."""
+"""Command output as readable text, with control sequences removed, at once or as a stream."""
 
 import codecs
 import re
@@ -18,7 +18,7 @@ _MAX_LIVE = 2_000  # characters of one piece
 
 
 def to_readable(data: bytes) -> str:
-    """Return the text as a terminal would finally show it, without colours; an overwritten line in its last state."""
+    """Return the text as a terminal would finally show it, without colours: of an overwritten line, its last state."""
     text = data.decode("utf-8", "replace")
     if text.isprintable():
         return text
@@ -30,7 +30,7 @@ def to_readable(data: bytes) -> str:
 
 
 class StreamFilter(Protocol):
-    """Removes what must not be shown from streamed text."""
+    """Removes text that must not be shown from a stream."""
 
     def feed(self, piece: str) -> str:
         """Add a piece; return the text that can be shown."""
@@ -40,7 +40,7 @@ class StreamFilter(Protocol):
 
 
 class CommandOutputStream:
-    """Passes on live output, at most ten times a second; of excessive output only the newest part.
+    """Passes on live output at most ten times a second. Of excessive output, only the newest part is passed on.
 
     After a gap it continues at the beginning of a line, so that no partial secret is shown.
     """
@@ -65,7 +65,7 @@ class CommandOutputStream:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on pending text, except what may be the beginning of a secret."""
+        """Pass on pending text, except the possible beginning of a secret."""
         if self._waiting:
             self._last = self._clock.monotonic()
             text = to_readable(self._waiting.encode())

@@ -1,6 +1,6 @@
 """The tools `exec` and `process`: foreground and background commands, logged so that they can be undone.
 
-Whether a command may run at all is decided by the guard.
+The guard decides whether a command may run at all.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ OnOutput = Callable[[CallContext, ToolCall, str], None]
 """Receives live output of a command."""
 
 _LONGEST_WAIT = 50  # seconds of one poll; the call itself may take 60
-_EARLY = 0.3  # seconds to wait for early failure or first output of a background command
+_EARLY = 0.3  # seconds to wait for an early failure or the first output of a background command
 _MAX_NAMES = 10
 _MAX_NAMED = 4
 _MEMORY = 1 << 20  # bytes of output held in memory before a file is used
@@ -71,7 +71,7 @@ OnHostDecision = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]
 
 
 def find_nothing(*_: object) -> tuple[()]:
-    """Return nothing."""
+    """Return an empty tuple."""
     return ()
 
 
@@ -81,10 +81,11 @@ async def ignore(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CommandAccess:
-    """What commands may reach.
+    """The network, folders and secrets that commands may reach.
 
     `hosts` are the rules of the owner's settings. Content of `outgoing` folders leaves the machine, so only commands
-    with network access may write there. Key files appear empty to commands, except those that a command opens by
+    with
+    network access may write there. Key files appear empty to commands, except those that a command opens by
     `key_files`.
     """
 
@@ -99,10 +100,10 @@ NO_ACCESS = CommandAccess()
 
 @dataclass(frozen=True, slots=True)
 class CommandCallbacks:
-    """Callbacks for what commands do.
+    """Callbacks for the events of commands.
 
-    `on_output` receives only what `stream_filter` lets through. The owner is told of changed files that
-    `find_executable_config` returns: along with the answer, or by `warn` if there is none.
+    `on_output` receives only text that `stream_filter` lets through. The owner is told about changed files that
+    `find_executable_config` returns, in the answer or, if there is none, by `warn`.
     """
 
     on_output: OnOutput = discard
@@ -118,7 +119,7 @@ NO_CALLBACKS = CommandCallbacks()
 class CommandTools:
     """The tools `exec` and `process`.
 
-    `tasks` runs the watchers of background commands. If a background command fails or writes something within
+    `tasks` runs the watchers of background commands. If a background command fails or prints something within
     `early_seconds`, the answer includes that.
     """
 
@@ -211,8 +212,8 @@ class CommandTools:
         return ToolOutput(self._format_poll(id, polled))
 
     async def unrecoverable(self) -> frozenset[str]:
-        """Return what commands could destroy irrecoverably, by path. The next command does not start if there is more
-        by then.
+        """Return what commands could destroy irrecoverably, by path. If there is more by then, the next command does
+        not start.
         """
         return await self._log.unrecoverable([root.path.resolve() for root in self._roots.roots if root.writable])
 
@@ -257,14 +258,14 @@ class CommandTools:
                 raise ToolFailed(f"the owner has not allowed commands to reach {host} (sandbox.hosts).")
 
     def _hidden(self, command: str, directory: str, roots: Sequence[JobRoot]) -> tuple[Path, ...]:
-        """Return the key files to hide, except those given by the settings or opened by the command."""
+        """Return the key files to hide, except those that the settings grant or the command opens."""
         if not self._processes.backend.hides_files:
             return ()
         given = {root.path for root in roots}
         known = frozenset(self._key_inodes)
         key_files = self._access.key_files
         found = {path for root in given for path in find_secret_files(root, key_files.is_key_file, known)} - given
-        if self._processes.backend.name == "landlock":  # commands can rename them there
+        if self._processes.backend.name == "landlock":  # where commands can rename them
             self._key_inodes |= {path.stat(follow_symlinks=False).st_ino for path in found if path.exists()}
         opens = bool(found) and key_files.opens(command, directory)
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
@@ -316,7 +317,7 @@ class CommandTools:
     async def _text(
         self, finished: JobFinished, whole: "tempfile.SpooledTemporaryFile[bytes]"
     ) -> tuple[str, BlobId | None]:
-        """Return the output; if it was long, also a blob with all of it."""
+        """Return the output and, if it was long, the id of a blob with all of it."""
         if not finished.left_out:
             return to_readable(finished.output) or "(no output)", None
         whole.seek(0)
@@ -361,7 +362,7 @@ class CommandTools:
         try:
             for remark in remarks:
                 await self._callbacks.warn(remark)
-        except StoreError as error:  # the command has run; at least the log has it
+        except StoreError as error:  # the command has run, and the log at least has it
             log.warning("the owner is not told: %s: %s", remarks, error)
 
     async def _record_end(self, begun: CommandRun, how: str) -> CommandEffects:
@@ -408,7 +409,7 @@ class CommandTools:
 
 
 def _is_owners(context: CallContext) -> bool:
-    """Return whether the owner speaks in the turn, and so receives remarks with the answer."""
+    """Return whether the owner speaks in the turn, and therefore receives remarks with the answer."""
     turn = context.turn
     return any(
         each.sender.cls is SenderClass.OWNER and not each.group and not each.background
@@ -428,7 +429,7 @@ def _describe_end(finished: JobFinished, seconds: float = 0.0) -> str:
 
 
 def _describe_effects(effects: CommandEffects) -> str:
-    """Describe the first files that it changed; created folders stand for some of them."""
+    """Describe the first files that the command changed. Created folders stand for the files in them."""
     changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in effects.changed.items()]
     said = f"; changed: {_join_first(changed, _MAX_NAMES)}" if changed else ""
     taken = _join_first(effects.taken_back, _MAX_NAMES)

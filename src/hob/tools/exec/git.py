@@ -1,4 +1,4 @@
-"""Running git in repositories that commands of a model may have written, without running anything they configure.
+"""Running git in repositories that a model's commands may have written, without running anything they configure.
 
 Hooks, monitors, filters, pagers and helpers come from settings, so repositories with settings that may run something
 are refused. https://git-scm.com/docs/git-config
@@ -64,7 +64,7 @@ class GitRunner:
     ) -> str:
         """Run git with `text` as input; return its output. Raises InvalidRequest with git's message if it fails.
 
-        Reads at most `lines` lines, if given. `first` is called in the same thread before.
+        Reads at most `lines` lines, if given. `first` is called before, in the same thread.
         """
 
         def before() -> None:
@@ -76,7 +76,7 @@ class GitRunner:
     async def run(
         self, root: Path, *command: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
     ) -> str:
-        """Run a program; return its output. Raises InvalidRequest, NotFound if it is not installed."""
+        """Run a program; return its output. Raises InvalidRequest, and NotFound if it is not installed."""
         return await self._run(root, command, text, seconds, fine)
 
     async def _run(

@@ -1,8 +1,8 @@
 """Detection of changes that would make git or Mercurial run something later, outside the sandbox.
 
-This does not even require starting a hook: `git status`, which editors and prompts run automatically, runs
-`core.fsmonitor` from the settings, looks for them where `.git/commondir` points, and enters nested repositories.
-Commands may only introduce settings known to run nothing.
+Starting a hook is not the only way: `git status`, which editors and prompts run automatically, runs `core.fsmonitor`
+from the settings, looks for settings where `.git/commondir` points, and enters nested repositories. Commands may only
+introduce settings known to run nothing.
 
 https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layout
 """
@@ -31,7 +31,7 @@ _HARMLESS = re.compile(
 _PLAIN_ADDRESS = re.compile(r"(?!-)(?!.*::).*", re.DOTALL)
 
 Content = Callable[[SnapshotEntry], bytes | None]
-"""Returns a file's earlier content, None if unknown."""
+"""Returns a file's earlier content, or None if it is unknown."""
 
 
 def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool:
@@ -54,7 +54,7 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
 
 
 def settings_that_run(repository: Path) -> list[str]:
-    """Return the settings of this repository (its `.git`) that may run something, or refer to others that may."""
+    """Return the settings of this repository (its `.git`) that may run something, or refer to settings that may."""
     found = [_start_of(path) for name in _SETTINGS if (path := repository / name).is_file() and not path.is_symlink()]
     linked = [name for name in (*_SETTINGS, "commondir") if (repository / name).is_symlink()]
     return [*linked, *(key for text in found for key, _ in _harmful(_git_settings(text)))]
@@ -66,7 +66,7 @@ def makes_repository(change: SnapshotChange) -> bool:
 
 
 def is_repository(folder: Path) -> bool:
-    """Return whether git would look for repository settings here, or would with one more file."""
+    """Return whether git would look for repository settings here, or would if one more file existed."""
     return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in ("HEAD", "commondir"))
 
 
@@ -90,7 +90,7 @@ def _has_dormant_code(folder: Path) -> bool:
 def _adds_harmful_settings(
     change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]
 ) -> bool:
-    """Return whether settings were added that may run something. Earlier settings are the owner's own business."""
+    """Return whether settings were added that may run something. Earlier settings are the owner's responsibility."""
     assert change.after is not None  # noqa: S101 - what was removed was asked about before
     if change.after.kind is not EntryKind.FILE or change.after.stamp.size > _LARGEST:
         return True
@@ -109,7 +109,7 @@ def _harmful(settings: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _git_settings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the settings as git understands them; unusual syntax yields an unknown setting."""
+    """Yield the settings as git understands them. Unusual syntax yields an unknown setting."""
     section = ""
     for line in text.split("\n"):
         stripped = line.strip()

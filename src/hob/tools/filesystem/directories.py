@@ -1,4 +1,4 @@
-"""Opening folders by path safely: no symbolic link is followed, even if the tree is changed concurrently.
+"""Safe opening of folders by path: no symbolic link is followed, even if the tree is changed concurrently.
 
 Linux has a system call for it, openat2 (https://man7.org/linux/man-pages/man2/openat2.2.html, since 5.6). Elsewhere, or
 if a container's filter refuses that call, the path is walked one name at a time without following links.
@@ -17,7 +17,7 @@ _OPENAT2 = 437  # the same on every Linux architecture that Python supports, exc
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-"""Flags that open a folder as a starting point; to list or sync it, open `.` in it."""
+"""Flags that open a folder as a starting point. To list or sync it, open `.` in it."""
 
 OpenFolder = Callable[[int, Sequence[str]], int]
 
@@ -46,7 +46,7 @@ def open_folder(root: int, parts: Sequence[str]) -> int:
 
 
 def walk(root: int, parts: Sequence[str]) -> int:
-    """Implement `open_folder` where the kernel has no call for it."""
+    """Implement `open_folder` where the kernel has no system call for it."""
     here = os.dup(root)
     for part in parts:
         try:
@@ -94,7 +94,7 @@ def _by_kernel() -> OpenFolder | None:
 
 
 def real_path(descriptor: int) -> str | None:
-    """Return the current path of a descriptor according to the kernel; None if unknown or deleted."""
+    """Return the kernel's current path of a descriptor; None if it is unknown or deleted."""
     if sys.platform == "darwin":
         import fcntl  # F_GETPATH exists only here
 

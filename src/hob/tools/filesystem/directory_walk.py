@@ -1,4 +1,4 @@
-"""Walking a directory tree by descriptors: no link is followed, so the walk cannot be redirected.
+"""Walks of a directory tree by descriptors: no link is followed, so a walk cannot be redirected.
 
 This module and its imports are also loaded by the search program and must stay light.
 """
@@ -28,7 +28,7 @@ _DEEPEST = 100
 
 
 def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield device and inode of each of these files, and of all files beneath those that are folders."""
+    """Yield device and inode of each of these files, and of all files beneath the folders among them."""
     for path in closed:
         if path in PSEUDO_FILE_SYSTEMS:
             continue
@@ -43,7 +43,7 @@ def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def is_beneath(closed: Sequence[str], path: str) -> bool:
-    """Return whether a real path is one of these or beneath one."""
+    """Return whether a real path is one of these paths or beneath one."""
     return any(path.startswith(each) and path[len(each) : len(each) + 1] in ("", "/") for each in closed)
 
 
@@ -65,14 +65,14 @@ class DirectoryEntry:
         return self.parts[-1]
 
     def look(self) -> os.stat_result | None:
-        """Return its current status, None if it is gone."""
+        """Return its current status, or None if it is gone."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except OSError:
             return None
 
     def read(self, maximum: int, check: Callable[[os.stat_result], bool] = lambda found: True) -> bytes | None:
-        """Read a regular file no larger than `maximum` that passes the check; return None otherwise."""
+        """Read a regular file no larger than `maximum` that passes the check; return None for others."""
         seen = self.look()
         if seen is None or not stat.S_ISREG(seen.st_mode) or seen.st_size > maximum or not check(seen):
             return None
@@ -88,10 +88,11 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryWalk:
-    """Parameters of a walk. `path` is the real path of the start; `closed` tells which real paths to skip.
+    """Parameters of a walk. `path` is the real path of the start; `closed` returns whether a real path is skipped.
 
-    What `.gitignore` excludes is skipped too (`rules` are those from above) unless `everything` is wanted; git's own
-    folders are always skipped.
+    Paths that `.gitignore` excludes are skipped too, unless `everything` is set; `rules` are the rules from folders
+    above.
+    Git's own folders are always skipped.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""All file tools combined into one toolset."""
+"""All file tools in one toolset."""
 
 import asyncio
 import stat
@@ -89,7 +89,7 @@ def _within(limit: int) -> int:
 class FileTools:
     """File tools for these roots: a toolset, previews of calls, and undo.
 
-    `label_of` returns a file's trust label; without it, nothing is trusted. `ripgrep` is used for searching if given.
+    `label_of` returns a file's trust label; without it, nothing is trusted. `ripgrep` is used for searches if given.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class FileTools:
         )
 
     async def diff_of(self, call: ToolCall) -> str:
-        """Return what a call would change as a unified diff for people; "" if nothing.
+        """Return the changes of a call as a unified diff for people; "" if there are none.
 
         Raises ToolFailed, ToolRefused if the call would.
         """
@@ -136,14 +136,14 @@ class FileTools:
         return await self._editing.plan(call)
 
     async def check(self, call: ToolCall) -> None:
-        """Raise ToolRefused if the call would be refused, ToolFailed if it would fail. Has no effect."""
+        """Raise ToolRefused if the call would be refused, ToolFailed if it would fail. Has no effect otherwise."""
         for place in self.places(call):
             if call.name in ("read", "grep") and not (call.name == "read" and self.roots.holds_secrets(place.spelled)):
                 self.roots.check_shown(place)
         await self.plan_of(call)
 
     def places(self, call: ToolCall) -> tuple[Place, ...]:
-        """Return the places a call would read or write, links followed, for the judge. Raises ToolFailed,
+        """Return the places a call would read or write, with links followed, for the judge. Raises ToolFailed,
         ToolRefused.
         """
         reader = self._readers.get(call.name)

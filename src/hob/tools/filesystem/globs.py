@@ -1,7 +1,8 @@
-"""Path patterns with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time whatever the pattern.
+"""Path patterns with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time for every pattern.
 
-Each path component is matched by a regular expression of atomic groups, which never backtrack; for `**`, as in any glob
-matcher, only the last one met is retried.
+Each path component is matched by a regular expression of atomic groups, which do not backtrack; for `**`, as in any
+glob
+matcher, only the last one passed is retried.
 """
 
 import re
@@ -20,7 +21,7 @@ _Part = re.Pattern[str] | None
 
 
 class Glob:
-    """A pattern for paths beneath a folder. Raises InvalidCall if it is invalid."""
+    """A pattern for paths beneath a folder. Raises InvalidCall for an invalid pattern."""
 
     def __init__(self, pattern: str) -> None:
         self._choices = [_compiled(choice) for choice in _expanded(pattern)]
@@ -68,7 +69,7 @@ def _compiled(pattern: str) -> tuple[_Part, ...]:
 
 @lru_cache(maxsize=2_000)
 def _part(pattern: str) -> re.Pattern[str]:
-    """Compile one component. After a star, the shortest match of what follows is as good as any, so no other is
+    """Compile one component. After a star, the shortest match of the rest is as good as any, so no other match is
     tried.
     """
     pieces: list[str] = [""]
@@ -93,12 +94,14 @@ def _part(pattern: str) -> re.Pattern[str]:
     if not rest:
         return re.compile(first, re.DOTALL)
     middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
-    # what follows the last star has a fixed length and is at the very end
+    # the part after the last star has a fixed length and is at the very end
     return re.compile(f"{first}{middle}.*{rest[-1]}", re.DOTALL)
 
 
 def _class_end(pattern: str, start: int) -> int:
-    """Return where the brackets close, -1 if they do not; a `]` right after the opening belongs to the class."""
+    """Return where the brackets close, or -1 if they do not. A `]` right after the opening bracket belongs to the
+    class.
+    """
     start += pattern[start : start + 1] in ("!", "^")
     return pattern.find("]", start + 1)
 

@@ -1,7 +1,7 @@
-"""Text search beneath a folder, by ripgrep if installed, else by a search program of our own.
+"""Text search beneath a folder, by ripgrep if installed, else by Hob's own search program.
 
-Either one runs as a process on a folder descriptor: a pattern that takes too long is stopped with it, and the folder
-searched is exactly the one that was judged.
+Either runs as a process on a folder descriptor: a pattern that takes too long is stopped with its process, and the
+folder searched is exactly the one that was judged.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ T = TypeVar("T")
 _MAGIC = re.compile(r"([*?{}\[\]\\])")
 
 Hit = tuple[str, int, str, bool]
-"""A file, a line number, the line, and whether it matches (or surrounds a match)."""
+"""A file, a line number, the line, and whether it matches (rather than surrounds a match)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class GrepQuery:
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """The globs that a file must all match."""
+        """The globs, all of which a file must match."""
         by_name = self.glob.removeprefix("./") if "/" in self.glob else f"**/{self.glob}"
         return (by_name,) if self.glob else ()
 
 
 def find_ripgrep() -> Path | None:
-    """Return ripgrep from a system location; programs elsewhere may be anybody's."""
+    """Return ripgrep from a system location, because programs elsewhere may be anybody's."""
     return next((path for place in _PLACES if os.access(path := Path(place), os.X_OK)), None)
 
 
@@ -145,7 +145,7 @@ def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
 async def _search_ourselves(
     roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, name: str, found: _SearchResult, seconds: float
 ) -> str:
-    """Search with our own program; return why the pattern is not a regular expression, or ""."""
+    """Search with Hob's own program; return why the pattern is not a regular expression, or ""."""
     search = FileSearch(
         descriptor=descriptor,
         path=place.path,
@@ -185,7 +185,7 @@ async def _search_ourselves(
 async def _by_ripgrep(
     ripgrep: Path, roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, found: _SearchResult
 ) -> bool:
-    """Search with ripgrep; return False if it does not understand the pattern."""
+    """Search with ripgrep; return False if it does not support the pattern."""
     globs = [Glob(pattern) for pattern in wanted.globs]
     closed: dict[str, bool] = {}
 

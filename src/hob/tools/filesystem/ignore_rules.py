@@ -8,10 +8,10 @@ from hob.tools.filesystem.globs import Glob
 
 GITIGNORE = ".gitignore"
 LARGEST_IGNORE_FILE = 500_000
-"""Bytes read of such a file."""
+"""Maximum bytes read of such a file."""
 
 ALWAYS_SKIPPED = frozenset({".git"})
-"""Names of folders that no search or listing enters, not even ripgrep's."""
+"""Names of folders that no search or listing enters, including ripgrep's."""
 
 _MAX_RULES = 5_000
 
@@ -38,7 +38,7 @@ def read_rules(text: str, depth: int) -> tuple[IgnoreRule, ...]:
 
 
 def is_ignored(rules: Sequence[IgnoreRule], parts: Sequence[str], *, folder: bool) -> bool:
-    """Return whether the last matching rule excludes this path. Excluded parent folders are not considered."""
+    """Return whether the last matching rule excludes this path, regardless of its parent folders."""
     for rule in reversed(rules):
         if rule.folders_only and not folder:
             continue

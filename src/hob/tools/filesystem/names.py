@@ -47,7 +47,7 @@ def check_new_name(name: str) -> None:
 
 
 def same_name(folder: str, name: str) -> str | None:
-    """Return the only entry of this folder that reads the same: with another composition (NFC, NFD) or other spaces."""
+    """Return the only entry of this folder that reads the same, with another composition (NFC, NFD) or other spaces."""
     if name.isascii() and " " not in name:
         return None
     wanted = _folded(name)

@@ -1,7 +1,7 @@
 """Path containment: names are resolved to real places beneath the roots, and opened without race conditions.
 
 A name is resolved twice. First manually, link by link, to find and judge the real path; nothing outside the roots is
-inspected, so that not even the existence of a file is revealed. Then the kernel opens that real path and refuses links
+inspected, so not even the existence of a file is revealed. Then the kernel opens that real path and refuses links
 altogether: if a link has appeared meanwhile, opening fails and the process is repeated.
 """
 
@@ -33,7 +33,7 @@ _CHANGED = {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ESTALE, errno.ENXIO}
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder that tools may see with everything beneath it. `name` is its name for people and models."""
+    """A folder that tools may see, with everything beneath it. `name` is its name for people and models."""
 
     name: str
     path: Path
@@ -42,7 +42,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a name leads, links followed: the path beneath `top`, a root's real path. It need not exist."""
+    """The place a name leads to, links followed: the path beneath `top`, a root's real path. It need not exist."""
 
     spelled: str
     root: Root
@@ -65,11 +65,13 @@ class TreeChanged(Exception):
 
 
 class Roots:
-    """The roots, what is forbidden within them, and the only ways to open what is beneath them.
+    """The roots, the forbidden places within them, and the only ways to open what is beneath them.
 
-    Relative names start at `base`, which is in a root; `~` is `home`. `forbidden` are files and folders that no tool
-    ever sees, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies.
-    Contents of files with `secret` names are never shown, wherever they are.
+    Relative names start at `base`, which is in a root; `~` is `home`. `forbidden` are files and folders that tools
+    cannot
+    see, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies. Contents
+    of
+    files with `secret` names are not shown, wherever they are.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class Roots:
         self._passage = self._plain | {above for path in named for above in _upwards(path)}
 
     def find(self, spelled: str) -> Place:
-        """Resolve this name. Raises ToolRefused for places outside or forbidden, ToolFailed for invalid names.
+        """Resolve this name. Raises ToolRefused for places that are outside or forbidden, ToolFailed for invalid names.
 
         Also succeeds for a name that does not exist, if its place is within a root.
         """
@@ -157,11 +159,11 @@ class Roots:
         return self.with_retries(spelled, self._open_listing)
 
     def look(self, spelled: str) -> tuple[os.stat_result | None, Place]:
-        """Return the status of a name without opening it, None if nothing exists. Raises ToolFailed, ToolRefused."""
+        """Return the status of a name without opening it; None if nothing exists. Raises ToolFailed, ToolRefused."""
         return self.with_retries(spelled, self._look)
 
     def with_retries(self, spelled: str, act: Callable[[Place], T]) -> T:
-        """Call `act` with the resolved place; retry if the tree changed meanwhile. System errors become ToolFailed."""
+        """Call `act` with the resolved place, again if the tree changed meanwhile. System errors become ToolFailed."""
         for _ in range(_TRIES):
             place = self.find(spelled)
             try:
@@ -246,7 +248,7 @@ class Roots:
         return found, place
 
     def _resolve(self, spelled: str, path: str) -> str:
-        """Resolve to the real path; links are followed manually, only within the roots and on the way to them."""
+        """Resolve to the real path. Links are followed manually, only within the roots and on the way to them."""
         todo = path.split("/")[::-1]
         here: list[str] = []
         links, missing = 0, False
@@ -303,7 +305,7 @@ def _check_plain(found: os.stat_result, place: Place) -> None:
 
 
 def _target(path: str) -> str | None:
-    """Return where a link points, None if it is not a link."""
+    """Return the target of a link, or None if it is not a link."""
     try:
         return os.readlink(path)  # noqa: PTH115  # hot: a Path costs more than the call
     except OSError as error:
@@ -325,6 +327,6 @@ def _real(path: Path) -> str:
 
 
 def _upwards(path: str) -> list[str]:
-    """Yield the path and all its parents."""
+    """Yield the path and all of its parents."""
     parts = path.split("/")
     return ["/".join(parts[:n]) for n in range(2, len(parts) + 1)]

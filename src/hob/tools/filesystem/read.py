@@ -23,7 +23,7 @@ from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.specs import READ
 from hob.tools.registry.declaration import ToolOutput, implements
 
-# Paging: numbered lines, none longer than a model can use, and where to continue.
+# Paging: numbered lines, none longer than a model can use, and the place to continue.
 
 PAGE = 20_000
 """Characters per page."""
@@ -48,7 +48,7 @@ class PageRequest:
 
 
 def page(text: str, part: PageRequest, remarks: str = "") -> str:
-    """Return this part of a text with plain line ends, with `remarks` below it. Raises ToolFailed beyond its end."""
+    """Return this part of a text with plain line ends, followed by `remarks`. Raises ToolFailed beyond the end."""
     if part.at is not None:
         return _characters(text, part.at, part.room, remarks)
     if not text:
@@ -83,7 +83,7 @@ def page_of_large(descriptor: int, size: int, part: PageRequest) -> str:
 
 
 def _numbered(lines: Iterator[tuple[int, str]], first: int, part: PageRequest) -> tuple[str, int]:
-    """Return up to one page of numbered lines, and the number of the last; `lines` yields each with its position."""
+    """Return up to one page of numbered lines, and the number of the last. `lines` yields each with its position."""
     parts: list[str] = []
     room, number = part.room, first
     for at, line in lines:
@@ -130,7 +130,7 @@ def _count_lines(descriptor: int) -> int:
 
 
 def _lines_of_large(descriptor: int, first: int) -> Iterator[tuple[int, str]]:
-    """Yield the lines from this one on with their byte offsets; of a line longer than a chunk only its beginning."""
+    """Yield the lines from this one on with their byte offsets. Of a line longer than a chunk, only its beginning."""
     at, line = 0, 1
     while line < first:
         data = os.pread(descriptor, _CHUNK, at)
@@ -188,7 +188,7 @@ def label_untrusted(_path: str, _hash: str) -> Label:
 
 
 class SeenHashes:
-    """File hashes that the last turns have seen, by real path."""
+    """Hashes of the files that the last turns have seen, by real path."""
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnId, dict[str, str]] = OrderedDict()
@@ -201,7 +201,7 @@ class SeenHashes:
             self._turns.popitem(last=False)
 
     def find(self, turn: TurnId, path: str) -> str | None:
-        """Return the hash the turn saw last, None if it has not seen the file."""
+        """Return the hash that the turn saw last, or None if it has not seen the file."""
         return self._turns.get(turn, {}).get(path)
 
 
@@ -242,7 +242,7 @@ class ReadTool:
         at: int = -1,
         raw: bool = False,
     ) -> ToolOutput:
-        # `at` and `raw` are explained in the outputs where they apply
+        # the outputs explain `at` and `raw` where they apply
         room = min(PAGE, context.maximum - _REMARKS)
         part = PageRequest(offset, min(max(limit, 1), MAX_LINES), None if at < 0 else at, room)
         if path.startswith(BLOB):
@@ -260,7 +260,7 @@ class ReadTool:
             raise self._roots.missing(place)
         if stat.S_ISDIR(seen.st_mode):
             return _Loaded(place.path, place.name, text=list_folder(self._roots, path, 1, everything=True))
-        # the owner was asked about it by this name; not by another one, such as a link
+        # the owner was asked about it by this name, not by another one, such as a link
         descriptor, found, place = self._roots.open_file(path, secrets=self._roots.holds_secrets(path))
         with os.fdopen(descriptor, "rb") as file:
             if found.st_size > _WHOLE:

@@ -26,15 +26,17 @@ BAD_PATTERN = 2
 """Exit status if the pattern is not a regular expression."""
 
 LONGEST = 400
-"""Characters shown of a line."""
+"""Maximum characters shown of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSearch:
-    """What to search for and where: beneath a folder's descriptor, or in the single file called `name`.
+    """A search, either beneath a folder's descriptor or in the single file called `name`.
 
-    A file must match all `globs`. `rules` are the texts of `.gitignore` files with the number of parts of `above` they
-    apply to. `closed` are real paths skipped under any name (also hard links); `secret` is a pattern of names to skip.
+    A file must match all `globs`. `rules` are the texts of `.gitignore` files, each with the number of parts of `above`
+    it
+    applies to. `closed` are real paths skipped under any name (including hard links); `secret` is a pattern of names to
+    skip.
     """
 
     descriptor: int
@@ -74,7 +76,7 @@ def main() -> int:
 
 
 def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator[tuple[int, str, bool]]:
-    """Yield the matching lines of a text and those around them, each once."""
+    """Yield the matching lines of a text and the lines around them, each once."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()

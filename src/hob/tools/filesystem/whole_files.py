@@ -1,4 +1,4 @@
-"""Reading and creating complete files up to a size: images, sound, downloads, attachments."""
+"""Reading and creating whole files up to a size: images, sound, downloads, attachments."""
 
 import os
 
@@ -7,7 +7,7 @@ from hob.tools.filesystem.paths import Roots
 
 
 def read_whole(roots: Roots, name: str, maximum: int) -> bytes:
-    """Read a whole file. Raises ToolFailed, also if it has more than `maximum` bytes, and ToolRefused."""
+    """Read a whole file. Raises ToolRefused, and ToolFailed, also for a file of more than `maximum` bytes."""
     descriptor, found, _ = roots.open_file(name)
     with os.fdopen(descriptor, "rb") as file:
         if found.st_size > maximum:
