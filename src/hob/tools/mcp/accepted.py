@@ -1,6 +1,6 @@
 """The accepted state of MCP servers: each tool with the hash of its description.
 
-Hob reads nothing else about a server until one of its tools is called, so an unused server costs nothing.
+Hob needs nothing else about a server until one of its tools is called, so an unused server costs nothing.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ FOLDER = "mcp"
 """The folder in the home that holds everything about MCP servers."""
 
 PINNED = "package"
-"""The file beside a server's packages that names the installed package."""
+"""The file, beside a server's packages, that names the installed package."""
 
 _LONGEST_NAME = 64  # the longest tool name that providers accept
 LONGEST_DESCRIPTION = 1_500
-"""Characters of a tool's description that models see."""
+"""Maximum characters of a tool's description that models see."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -47,13 +47,13 @@ class AcceptedTool:
     app_only: bool = False
 
     def covers(self, now: "AcceptedTool") -> bool:
-        """Return whether this acceptance still holds for `now`: same description, no additional effects."""
+        """Return whether this acceptance still holds for `now`, with the same description and no additional effects."""
         return self.hash == now.hash and set(now.effects) <= set(self.effects)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedServer:
-    """A server as it was when the owner accepted it. `protocol` is the MCP version it spoke."""
+    """A server as it was when the owner accepted it. `protocol` is the MCP version that it spoke."""
 
     name: str
     title: str = ""
@@ -70,7 +70,7 @@ def installed_at(home: Path, name: str) -> Path:
 
 
 def installed_package(home: Path, name: str) -> str:
-    """Return the installed package of a server with its version and arguments, or an empty string."""
+    """Return the installed package of a server with its version and arguments; empty if there is none."""
     file = installed_at(home, name) / PINNED
     return file.read_text("utf-8") if file.exists() else ""
 
@@ -107,7 +107,7 @@ def save_accepted(home: Path, server: AcceptedServer) -> None:
 def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, remote: bool) -> ToolSpec:
     """Build the spec that models and the guard see. `called` is the tool's name after renaming.
 
-    `remote`: arguments leave this machine.
+    `remote` means that arguments leave this machine.
     """
     effects = frozenset(Effect(each) for each in tool.effects)
     reads = effects <= {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
@@ -125,7 +125,7 @@ def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, rem
 
 
 def tool_name(server: str, tool: str) -> str:
-    """Return `server__tool` in characters that providers accept; long names are cut and end with a hash."""
+    """Return `server__tool` in characters that providers accept. Long names are cut and end with a hash."""
     name = _ODD.sub("_", f"{server}__{tool}")
     if len(name) <= _LONGEST_NAME:
         return name

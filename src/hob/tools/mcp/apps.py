@@ -1,8 +1,8 @@
 """MCP Apps: pages that belong to tool results, shown like canvas pages of unknown authorship.
 
-An app exchanges messages with its host. A small script inside the page acts as that host: it hands over the call and
-its result, forwards tool calls and resource reads to the dashboard, and refuses everything else an app may ask for:
-opening links, writing into the conversation, resizing.
+An app exchanges messages with its host. A small script inside the page acts as that host: it passes on the call and its
+result, forwards tool calls and resource reads to the dashboard, and refuses all other requests of an app: opening
+links, writing into the conversation, resizing.
 """
 
 import json
@@ -30,27 +30,27 @@ _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
 
 
 def address_of(tool: Any) -> str:
-    """Return the URI of the page that belongs to a tool, or an empty string."""
+    """Return the URI of the page that belongs to a tool; empty if there is none."""
     about = (tool.meta or {}).get("ui")
     found = about.get("resourceUri") if isinstance(about, Mapping) else None
     return found if isinstance(found, str) and found.startswith("ui://") else ""
 
 
 def is_for(whom: Literal["app", "model"], tool: Any) -> bool:
-    """Return whether the server offers this tool to its app or to the model; to both if it does not say."""
+    """Return whether the server offers this tool to its app or to the model. A tool that does not say is for both."""
     about = (tool.meta or {}).get("ui")
     said = about.get("visibility") if isinstance(about, Mapping) else None
     return not isinstance(said, list) or whom in said
 
 
 def html_of(read: Any) -> str:
-    """Return the first HTML page of a resource, or an empty string if none may be shown."""
+    """Return the first HTML page of a resource; empty if none may be shown."""
     texts = (getattr(each, "text", None) for each in read.contents if (each.mime_type or "").startswith("text/html"))
     return next((text for text in texts if text and len(text) <= MAX_HTML), "")
 
 
 def page_of(server: str, tool: str, turn: Turn, html: str) -> CanvasPage:
-    """Make the canvas page for an app. Its scripts stay off until the owner allows them."""
+    """Create the canvas page for an app. Its scripts stay off until the owner allows them."""
     found = _TITLE.search(html)
     title = " ".join(found[1].split()) if found else ""
     return CanvasPage(turn.session, f"{server}: {tool}"[:_LONGEST_NAME], turn.id, title=title, server=server)

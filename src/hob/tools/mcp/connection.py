@@ -67,7 +67,7 @@ _FAILURES = (
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How a server is reached: a factory of streams, called with an `ended` callback, and the tail of its stderr."""
+    """A way to reach a server: a factory of streams, called with an `ended` callback, and the tail of its stderr."""
 
     streams: Callable[[Callable[[], None]], AbstractAsyncContextManager[Streams]]
     words: StderrTail = field(default_factory=StderrTail)
@@ -75,7 +75,7 @@ class Transport:
 
 @dataclass(slots=True)
 class _Call:
-    """A call in progress, and the question that the server asked during it."""
+    """A call in progress, and the question that the server asked during the call."""
 
     turn: Turn
     asking: McpQuestion | None = None
@@ -98,7 +98,7 @@ class Connection:
     ) -> None:
         """`seconds` limits each call; `protocol` is the MCP version that the server spoke before.
 
-        `patient`: opening waits for a person to log in. Without `sampling` the server cannot ask a model.
+        `patient` means that opening waits for a person to log in. Without `sampling`, the server cannot call a model.
         """
         self._sampling = sampling
         self._name = name
@@ -121,7 +121,7 @@ class Connection:
 
     @property
     def state(self) -> str:
-        """The state for people: `connected`, `failing` or `idle`."""
+        """The state in words for people: `connected`, `failing` or `idle`."""
         if self._client is not None:
             return "connected"
         return "failing" if self._failures else "idle"
@@ -161,7 +161,7 @@ class Connection:
         log.warning("the MCP server %s failed: %s", self._name, told)
         if opened is not None and not opened.done():
             opened.set_exception(ToolFailed(f"the server {self._name} cannot be used: {told}"))
-            opened.exception()  # mark as retrieved: the waiting call may be gone
+            opened.exception()  # mark as retrieved, because the waiting call may be gone
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[Client]:
@@ -262,7 +262,9 @@ class Connection:
         return _ErrorTranslation(self, call)
 
     def judge(self, error: BaseException, call: _Call | None) -> HobError | None:
-        """Translate an error into Hob's, and note whether the connection is broken. Returns None for foreign errors."""
+        """Translate an error into one of Hob's, and note whether the connection is broken. Returns None for foreign
+        errors.
+        """
         if call is not None and call.asking is not None:
             self._answers.asked(call.turn, call.asking)
             return UserInputNeeded("\n".join(filter(None, [call.problem, call.asking.text])), again=True)
@@ -282,7 +284,7 @@ class Connection:
         return None
 
     async def _subscribe_to_changes(self, client: Client) -> None:
-        """Subscribe to tool changes. Only the newer protocol needs it; older servers always send them."""
+        """Subscribe to tool changes. Only the newer protocol needs this, since older servers always send them."""
         tools = client.server_capabilities.tools
         while client.protocol_version > _LEGACY and tools is not None and tools.list_changed:
             with suppress(*_FAILURES):
@@ -305,7 +307,9 @@ class Connection:
         return await self._sampling.answer(wanted)
 
     async def _answer_elicitation(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        """Ask the user on behalf of the only call in progress; among several calls it could be any's."""
+        """Ask the user on behalf of the only call in progress. With several calls, the question could belong to any of
+        them.
+        """
         if len(self._calls) != 1 or not is_attended(self._calls[0].turn):
             return ElicitResult(action="cancel")
         call = self._calls[0]
@@ -328,7 +332,7 @@ class Connection:
 
 
 class _ErrorTranslation:
-    """Translate errors of a request. A pending question of the server takes precedence over any error."""
+    """Translates errors of a request. A pending question of the server takes precedence over any error."""
 
     def __init__(self, connection: Connection, call: _Call | None) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""Making connections to the servers of a home. Slow to import: loaded on first use."""
+"""Creation of connections to the servers of a home. Slow to import, so it is loaded on first use."""
 
 import shutil
 from dataclasses import replace
@@ -31,7 +31,7 @@ from hob.tools.sandbox.sandbox_environment import (
 )
 
 DATA = "{data}"
-"""Placeholder in a server's command and environment for its own writable folder."""
+"""Placeholder, in a server's command and environment, for its own writable folder."""
 
 _STEERING = ("LD_", "DYLD_", "HOB_", "BASH_")
 _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
@@ -40,7 +40,7 @@ _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
 def connection_to(
     name: str, server: McpServer, server_environment: ServerEnvironment, protocol: str = ""
 ) -> Connection:
-    """Make a connection to a server; it opens on first use. Raises NotConfigured."""
+    """Create a connection to a server, which opens on first use. Raises NotConfigured."""
     words = StderrTail()
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
@@ -67,7 +67,7 @@ def connection_to(
 async def start_program(
     name: str, server: McpServer, server_environment: ServerEnvironment, callbacks: OutputCallbacks
 ) -> RunningCommand:
-    """Start a server's program in the sandbox with its own folder and the configured ones. Raises NotConfigured,
+    """Start a server's program in the sandbox, with its own folder and the configured ones. Raises NotConfigured,
     ToolFailed.
     """
     environment, job = job_of(name, server, server_environment)
@@ -87,7 +87,7 @@ async def start_program(
 
 
 def _check_program(program: str, environment: SandboxEnvironment, backend: Backend) -> None:
-    """Raise NotConfigured if the sandbox has no such program. Container images are not inspected."""
+    """Raise NotConfigured if the sandbox lacks such a program. Container images are not inspected."""
     path = ":".join(search_path(environment.tools.path))
     there = "/" in program or shutil.which(program, path=path) is not None
     if not there and isinstance(backend, Bubblewrap | Landlock):

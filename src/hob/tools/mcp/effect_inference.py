@@ -1,6 +1,6 @@
 """Inference of a foreign tool's effects and argument roles from its name, schema and hints.
 
-The owner sees the result before it counts. Anything unrecognised gets the worst assumption: a tool whose name has no
+The owner sees the result before it counts. The worst is assumed about anything unrecognised: a tool whose name has no
 known verb has all effects, and an argument of unknown use rules out exemptions from approval.
 """
 
@@ -23,7 +23,7 @@ _LOOKS = _words("get list read find fetch search describe show lookup retrieve i
 _READS = _LOOKS | _words("diff explain compare summarize")
 _READS_FIRST = _words("query view check count")
 _READS_LAST = _words("tree info status log stat head tail history")
-"""Verbs that read when they are the first or the last word; in `execute_query` and `log_call` they are not."""
+"""Verbs that mean reading as the first or the last word, but not in `execute_query` and `log_call`."""
 _SENDS = _words(
     "send post reply mail email message notify share publish invite forward comment tweet pay transfer book order "
     "submit upload call broadcast buy purchase request wire charge refund withdraw deposit donate sell trade bid "
@@ -46,7 +46,7 @@ _NOUNS = _words(
 """Verbs that are nouns after a reading verb: `get_post`, `list_open_order`."""
 _CONJUNCTIONS = _words("and or then")
 _PROGRAMS = _words("sql command commands cmd script scripts shell")
-"""Last words of arguments that are executed."""
+"""Last words of the names of arguments that are executed."""
 
 _ROLES: Mapping[str, frozenset[str]] = {
     "recipients": _words("to cc bcc recipient recipients email emails attendee attendees participants phone iban"),
@@ -77,9 +77,10 @@ _MAX_SAID = 3
 
 
 def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> frozenset[Effect]:
-    """Infer the effects from the worst verb of the name and the arguments; all effects without a known verb.
+    """Infer the effects from the worst verb of the name and the arguments. Without a known verb, all effects are
+    assumed.
 
-    The server's hints never make a tool milder: `readOnlyHint: false` revokes the reading verdict, `true` grants
+    The server's hints cannot make a tool milder: `readOnlyHint: false` revokes a reading verdict, `true` grants
     nothing.
     """
     verbs = _verbs(words_of(name))
@@ -92,7 +93,7 @@ def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]
 
 
 def _verbs(words: Sequence[str]) -> frozenset[str]:
-    """Return the known verbs in the words of a name, plus an empty string for each part that has none."""
+    """Return the known verbs among the words of a name, and an empty string for each part that has none."""
     found: set[str] = set()
     parts: list[list[str]] = [[]]
     for word in words:
@@ -144,7 +145,7 @@ def guess_roles(
         role = _role(str(argument), declared if isinstance(declared, Mapping) else {})
         if role == "urls" and not reading:
             role = "sent_to"
-        if not role and reading:  # the tool only reads: an unknown argument is a filter
+        if not role and reading:  # the tool only reads, so an unknown argument is a filter
             role = "plain"
         if role:
             found.setdefault(role, []).append(str(argument))
@@ -182,5 +183,5 @@ def _holds_objects(schema: Mapping[str, Any]) -> bool:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """Split a name into words, however they are joined: `createIssue`, `create_issue`, `create-issue`."""
+    """Split a name into words, in any spelling: `createIssue`, `create_issue`, `create-issue`."""
     return tuple(found[0].lower() for found in _WORDS.finditer(name))

@@ -16,7 +16,7 @@ _ODD = re.compile(r"[^a-z0-9]+")
 def read_servers(path: Path) -> Mapping[str, Mapping[str, Any]]:
     """Read the servers of a file as Hob settings, by name. A value `${NAME}` becomes a reference to that variable.
 
-    Raises InvalidRequest if the file defines none.
+    Raises InvalidRequest if the file defines no servers.
     """
     try:
         value = json.loads(path.expanduser().read_bytes())
@@ -29,7 +29,7 @@ def read_servers(path: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 def name_of(name: str) -> str:
-    """Return a valid settings name for a server."""
+    """Return a name for a server that is valid in the settings."""
     plain = _ODD.sub("-", name.lower()).strip("-")[:24].strip("-")
     return plain if plain[:1].isalpha() else f"s-{plain}"[:24]
 
@@ -46,7 +46,7 @@ def _server_settings(server: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _resolve_references(values: Any) -> Mapping[str, str]:
-    """Return the values; `${NAME}` becomes `env:NAME`."""
+    """Return the values, with `${NAME}` as `env:NAME`."""
     found: dict[str, str] = {}
     for name, value in values.items() if isinstance(values, dict) else ():
         whole = _VARIABLE.fullmatch(str(value))

@@ -16,7 +16,7 @@ _CONNECT_SECONDS, _READ_SECONDS = 15.0, 300.0
 class NamedTransport(httpx2.AsyncBaseTransport):
     """Sends requests to the public internet, and to the one local host that the owner named by number or as localhost.
 
-    Names that resolve to this machine or its network are refused, since anyone can publish such a name. Raises
+    Names that resolve to this machine or its network are refused, because anyone can publish such a name. Raises
     ToolRefused.
     """
 
@@ -35,7 +35,7 @@ class NamedTransport(httpx2.AsyncBaseTransport):
 
 
 def is_local(url: str) -> bool:
-    """Return whether a URL names this machine or its network by number or as localhost; never cloud metadata."""
+    """Return whether a URL names this machine or its network, by number or as localhost; False for cloud metadata."""
     host = httpx2.URL(url).host
     try:
         address = ip_address(host)

@@ -1,4 +1,4 @@
-"""Servers distributed as packages: installed once at a pinned version, then started without network.
+"""Servers distributed as packages: installed once at a pinned version, then started without network access.
 
 `npx` and `uvx` would fetch the newest version at every start.
 """
@@ -36,7 +36,7 @@ _EXACT = re.compile(r"\d+(\.\d+)+[\w.+-]*")
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """A package to install. An empty `version` means the newest one, which is then pinned."""
+    """A package to install. An empty `version` stands for the newest one, which is then pinned."""
 
     kind: str
     package: str
@@ -51,7 +51,7 @@ class InstallPlan:
 
     @property
     def spelled(self) -> str:
-        """The package as its registry writes it."""
+        """The package in the notation of its registry."""
         mark = "@" if self.kind == "npm" else "=="
         return f"{self.package}{mark}{self.version}" if self.version else self.package
 
@@ -110,7 +110,7 @@ async def install(name: str, plan: InstallPlan, server: McpServer, server_enviro
     try:
         if plan.kind == "npm":
             options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
-            # short retries: a person is waiting
+            # short retries, because a person is waiting
             waits = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000")
             npm = ("npm", "install", *options, *waits, "--prefix", str(folder), plan.spelled)
             await _run_installer(name, server_environment, folder, npm, registries)
@@ -158,7 +158,7 @@ async def _run_installer(
     found = find_backend(
         server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", "")
     ).backend
-    if not found.is_sandbox:  # without a sandbox host rules cannot be enforced
+    if not found.is_sandbox:  # without a sandbox, host rules cannot be enforced
         job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))
@@ -189,7 +189,10 @@ def install_problem(argv: Sequence[str], said: str) -> str:
 
 @contextmanager
 def _registry_files(name: str, server_environment: ServerEnvironment) -> Iterator[Path]:
-    """A folder for what may hold logins; one that a killed Hob has left goes with the next, or with the server."""
+    """Provide a folder for files that may contain logins, and remove it afterwards.
+
+    A folder left by a Hob that was killed is removed by the next installation, or with the server.
+    """
     folder = server_environment.home.resolve() / FOLDER / "installing" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)

@@ -49,7 +49,7 @@ class OAuthTokenFile:
         self._client = client
 
     def read(self) -> Mapping[str, Any]:
-        """Return the stored values; empty if they cannot be decrypted with this home's key."""
+        """Return the stored values; empty if this home's key cannot decrypt them."""
         try:
             sealed = self.path.read_bytes()
             plain = AESGCM(self._key.read_bytes()).decrypt(sealed[:_NONCE], sealed[_NONCE:], self.path.name.encode())
@@ -100,7 +100,7 @@ class OAuthLogin:
 
 
 class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types are not looked at
-    """The SDK's OAuth client, with tokens kept across processes and a clear error if nobody can log in."""
+    """The SDK's OAuth client, with tokens kept across processes and a clear error if no person can log in."""
 
     def __init__(self, name: str, url: str, tokens: OAuthTokenFile, login: OAuthLogin | None) -> None:
         client = OAuthClientMetadata(client_name="Hob", redirect_uris=[_callback(login)])
@@ -124,7 +124,7 @@ class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types a
 
 
 def auth_of(name: str, server: McpServer, home: Path, login: OAuthLogin | None = None) -> httpx2.Auth:
-    """Make the auth that adds and renews tokens, and runs a login if a person is there."""
+    """Create the auth that adds and renews tokens, and runs a login if a person is there."""
     auth: httpx2.Auth = _Auth(name, server.url, OAuthTokenFile(home, name, _registered(server, login)), login)
     return auth
 

@@ -33,7 +33,7 @@ Content = dict[str, str | int | float | bool | list[str] | None]
 
 
 class NotUnderstood(Exception):
-    """The answer does not fit the question; the message says why."""
+    """Raised if the answer does not fit the question. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class McpQuestion:
 
     @property
     def key(self) -> str:
-        """Identifies the question when it is asked again."""
+        """The identity of the question when it is asked again."""
         return f"{self.server}\n{self.message}\n{self.url}"
 
     def read(self, answers: Sequence[str]) -> Content | None:
         """Parse the last answer for the server. Returns None if the user declines. Raises NotUnderstood.
 
-        If there are several fields, earlier answers count for fields that the last one leaves out.
+        If there are several fields, earlier answers count for fields that the last one omits.
         """
         text, fields = answers[-1].strip(), _fields(self.schema)
         asks_yes = len(fields) == 1 and next(iter(fields.values())).get("type") == "boolean"
@@ -124,7 +124,7 @@ def _choices(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _split_answers(text: str, names: list[str]) -> Mapping[str, str]:
-    """Split an answer by field: a JSON object, `name: value` lines, or the whole text if there is one field."""
+    """Split an answer by field: a JSON object, `name: value` lines, or the whole text if there is only one field."""
     if text.startswith("{"):
         try:
             value = json.loads(text)
@@ -180,13 +180,13 @@ def _match_choice(name: str, text: str, choices: Sequence[str]) -> str:
 
 
 class McpAnswers:
-    """Questions asked in open turns, and where their answers stand among the messages that joined."""
+    """The questions asked in open turns, and the positions of their answers among the messages that joined."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[TurnId, str], list[int]] = {}
 
     def asked(self, turn: Turn, asking: McpQuestion) -> None:
-        """Note that the next message that joins the turn answers this question."""
+        """Record that the next message that joins the turn answers this question."""
         self._waiting.setdefault((turn.id, asking.key), []).append(len(turn.joined))
         for old in list(self._waiting)[:-64]:
             del self._waiting[old]

@@ -19,7 +19,7 @@ from hob.tools.sandbox.network.interception import system_bundle
 _CERTIFICATES = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 _PEM = re.compile(rb"-----BEGIN (?:TRUSTED )?CERTIFICATE-----.+?-----END (?:TRUSTED )?CERTIFICATE-----", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-# uv's variables by pip's names: pip fetches the package
+# uv's variables by pip's names, because pip fetches the package
 _UV = {"UV_DEFAULT_INDEX": "index-url", "UV_INDEX_URL": "index-url", "UV_EXTRA_INDEX_URL": "extra-index-url"}
 _PIP = ("index-url", "extra-index-url", "trusted-host")
 
@@ -28,8 +28,8 @@ _PIP = ("index-url", "extra-index-url", "trusted-host")
 class Registries:
     """The registries of one package manager.
 
-    `hosts` serve packages, `named` are those that the owner configured. `environ` and `npmrc` configure the programs;
-    `certificates` are the trusted ones, empty to use the program's own.
+    `hosts` serve packages, `named` are those that the owner configured. `environ` and `npmrc` configure the programs.
+    `certificates` are the trusted ones; if they are empty, the program uses its own.
     """
 
     hosts: frozenset[tuple[str, int]]
@@ -110,7 +110,7 @@ def _host_and_port(url: str) -> tuple[str, int]:
 
 
 def _collect_certificates(files: tuple[str, ...]) -> bytes:
-    """Collect the certificates of the system and of these files; keys in the files are dropped."""
+    """Collect the certificates of the system and of these files. Keys in the files are dropped."""
     texts = [system_bundle(), *(_read_bytes(Path(name).expanduser()) for name in dict.fromkeys(filter(None, files)))]
     return b"\n".join(dict.fromkeys(each for text in texts for each in _pems(text)))
 

@@ -1,4 +1,4 @@
-"""The environment that all MCP servers of a home share."""
+"""The environment shared by all MCP servers of a home."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from hob.tools.sandbox.network.hosts import HostDecision
 from hob.tools.sandbox.settings import SandboxSettings
 
 Sample = Callable[[str, int, str, str, int], Awaitable[str]]
-"""Asks a model for a server: name, daily token limit, system prompt, question, maximum answer tokens.
+"""Calls a model for a server, with name, daily token limit, system prompt, question and maximum answer tokens.
 
 Raises HobErrors.
 """
@@ -37,7 +37,7 @@ class ServerEnvironment:
     clock: Clock
     records: ProcessRecords | None = None
     login: Any = None
-    """An `OAuthLogin` if a person can log in; typed loosely because its module is slow to import."""
+    """An `OAuthLogin` if a person can log in. Typed loosely because its module is slow to import."""
     decided: Callable[[str, HostDecision], None] = ignore_host_decision
     """Called for every connection of a program and every use of a credential."""
     sample: Sample = unsampled

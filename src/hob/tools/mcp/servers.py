@@ -1,4 +1,4 @@
-"""MCP servers as tool groups. A server is reached on the first call of one of its tools."""
+"""MCP servers as tool groups. A server is connected on the first call of one of its tools."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ def _toolset() -> Callable[..., Toolset]:
 
 @dataclass(slots=True)
 class _Offered:
-    """An offered server; the first call makes its connection."""
+    """An offered server. Its first call creates the connection."""
 
     made_of: str
     server: McpServer
@@ -49,7 +49,7 @@ class _Offered:
 class McpServers(Mapping[str, Group]):
     """The tool groups, one for each enabled server that the owner accepted.
 
-    `changed` is called with tools that differ from what was accepted. Connections run as tasks of `tasks`.
+    `changed` receives tools that differ from what was accepted. Connections run as tasks of `tasks`.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class McpServers(Mapping[str, Group]):
         return next((each for each in toolsets if any(spec.name == name for spec in each.specs())), None)
 
     def reconfigure(self, servers: Mapping[str, McpServer]) -> None:
-        """Apply new settings or acceptances; unchanged servers stay connected."""
+        """Apply new settings or acceptances. Unchanged servers stay connected."""
         found: dict[str, _Offered] = {}
         home = self._server_environment.home
         for name, server in servers.items():
@@ -125,7 +125,7 @@ class McpServers(Mapping[str, Group]):
         return offered.connection
 
     def view(self) -> Mapping[str, Any]:
-        """Return each server's state and number of tools, for people."""
+        """Return the state and number of tools of each server, for people."""
         views = {
             group.removeprefix(_PREFIX): {
                 "state": offered.connection.state if offered.connection is not None else "idle",

@@ -14,7 +14,7 @@ def _url_problem(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server of tools: a program that is run in the sandbox, or an address."""
+    """A server of tools: a program that runs in the sandbox, or an address."""
 
     about: str = setting("", "What it is for, in a few words; models read this.")
     command: list[str] = setting(

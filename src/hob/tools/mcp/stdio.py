@@ -25,7 +25,7 @@ Start = Callable[[OutputCallbacks], Awaitable[RunningCommand]]
 
 
 class StderrTail:
-    """The end of a program's stderr, which may explain why it ended."""
+    """The end of a program's stderr, which may explain why the program ended."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -78,7 +78,7 @@ async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None
 
 
 class _LineSplitter:
-    """Splits output into lines and passes on those that are messages; programs print other text too."""
+    """Splits output into lines and passes on those that are messages, because programs print other text too."""
 
     def __init__(self, give: Callable[[SessionMessage | Exception], None]) -> None:
         self._give = give

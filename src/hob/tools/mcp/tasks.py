@@ -1,7 +1,7 @@
 """Task support: calls that a server answers with a task, which is polled until it ends.
 
-The task id is stored before polling starts, so the next process can continue polling. Cancelling the call cancels the
-task.
+The task id is stored before polling starts, so that the next process can continue polling. Cancelling the call cancels
+the task.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ from pydantic import TypeAdapter, ValidationError
 from hob.core.errors import OutcomeUnknown
 from hob.core.values import dataclass
 
-_SHORTEST, _LONGEST = 0.1, 30.0  # limits in seconds on the server's poll interval
+_SHORTEST, _LONGEST = 0.1, 30.0  # limits, in seconds, of the server's poll interval
 _USUAL = 1_000  # milliseconds
 _GIVING_UP = 2.0
 _MAX_QUESTIONS = 20
@@ -44,9 +44,9 @@ _REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
 
 @dataclass(frozen=True, slots=True)
 class TaskCall:
-    """A call that may become a task. `begun` is the task that an earlier process stored for it, or empty.
+    """A call that may become a task. `begun` is the task that an earlier process stored for the call, or empty.
 
-    `keep` stores the task durably and raises StoreErrors. `is_shutting_down` says whether the call continues in the
+    `keep` stores the task durably and raises StoreErrors. `is_shutting_down` returns whether the call continues in the
     next
     process.
     """
@@ -104,7 +104,7 @@ class _Task(Result):  # type: ignore[misc]
 
 
 class ServerTasks(ClientExtension):  # type: ignore[misc]
-    """Hob's side of the extension. `waits` says whether the current call waits for the user."""
+    """Hob's side of the extension. `waits` returns whether the current call waits for the user."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
@@ -112,7 +112,7 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
         self._waits = waits
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Resolve answers that are tasks to the tasks' results."""
+        """Return the claim that resolves answers that are tasks to the tasks' results."""
         return (ResultClaim(result_type="task", model=_Created, resolve=self.finish),)
 
     async def finish(self, created: _Created, context: ClaimContext) -> CallToolResult:
@@ -174,7 +174,7 @@ async def call_as_task(
 ) -> CallToolResult:
     """Call a tool that a 2025-11-25 server offers only as a task, and return its result. Raises MCPError.
 
-    The library cannot parse such an answer, so the request is sent below it.
+    The request bypasses the library, which cannot parse such an answer.
     """
     call = CURRENT.get()
     if call.begun:
@@ -209,7 +209,7 @@ def _poll_seconds(wanted: int | None) -> float:
 
 
 async def _cancel(session: ClientSession, task: str, call: TaskCall) -> None:
-    """Cancel the task at the server on a best-effort basis, unless the next process may continue it."""
+    """Try to cancel the task at the server, unless the next process may continue it."""
     if call.is_shutting_down():
         return
     with anyio.move_on_after(_GIVING_UP, shield=True), suppress(MCPError, ValidationError, *_GONE):

@@ -45,7 +45,7 @@ class McpToolset:
         tasks: BegunTasks,
         present: Present | None = None,
     ) -> None:
-        """`present` stores pages that belong to results; without it they are not shown."""
+        """`present` stores pages that belong to results. Without it, they are not shown."""
         self._present = present
         self._tasks = tasks
         self._server = server
@@ -59,15 +59,15 @@ class McpToolset:
         self._is_program = bool(settings.command)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the accepted specs, always as the same tuple."""
+        """Return the accepted specs, as the same tuple each time."""
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Make the call, or resume its task.
 
-        Raises ToolFailed, UserInputNeeded, ToolRefused if the tool has changed, and OutcomeUnknown if there
-        is
-        nothing to resume.
+        Raises ToolFailed, UserInputNeeded, ToolRefused if the tool has changed, and OutcomeUnknown if there is nothing
+        to
+        resume.
         """
         arguments = json.loads(call.arguments or "{}")
         begun = await self._tasks.find(context.turn, call) if context.resumed else ""
@@ -94,7 +94,7 @@ class McpToolset:
         return next((self._all[name] for name, each in self._by_name.items() if each.name == tool), None)
 
     async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
-        """Make a call for a page of the server and return the server's answer: `CallToolResult` or
+        """Make a call for a page of the server and return the server's answer, `CallToolResult` or
         `ReadResourceResult`.
 
         Raises as `call` does.
