@@ -33,7 +33,7 @@ class MediaModels(Protocol):
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
     ) -> Description:
-        """Describe a picture. Raises ModelError."""
+        """Describe a picture in words. Raises ModelError."""
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
         """Synthesise speech. Raises ModelError."""
@@ -129,7 +129,7 @@ class MediaTools:
         context: CallContext,
         size: Literal["auto", "1024x1024", "1536x1024", "1024x1536"] = "auto",
     ) -> ToolOutput:
-        self._check_new(path)  # check before paying for it
+        self._check_new(path)  # checked before the owner pays for it
         try:
             made = await self._models.draw(prompt, size.removeprefix("auto"), *_payer(context))
         except ModelError as error:

@@ -20,7 +20,7 @@ _ID = 12
 
 
 class KnowledgeTools:
-    """Lists and corrects facts and goals; each person sees their own."""
+    """Lists and corrects facts and goals. Each person sees only their own."""
 
     def __init__(self, facts: KnownFacts, goals: Goals) -> None:
         self._facts = facts

@@ -12,10 +12,10 @@ class KnownFacts(Protocol):
     """Facts known about a person."""
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
-        """Return the current facts, uncertain ones too. Raises StoreErrors."""
+        """Return the current facts, including uncertain ones. Raises StoreErrors."""
 
     async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
-        """Correct a fact, found by an id prefix, in the owner's words `said`; without `right` it is withdrawn.
+        """Correct a fact, found by an id prefix, in the owner's words `said`. Without `right` it is withdrawn.
 
         Returns the old fact and the new one. Raises NotFound, InvalidRequest, StoreErrors.
         """
@@ -33,14 +33,14 @@ class Goals(Protocol):
     async def change(
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
     ) -> Goal:
-        """Change a goal, found by an id prefix, and add evidence; None leaves a field unchanged.
+        """Change a goal, found by an id prefix, and add evidence. None leaves a field unchanged.
 
         Raises NotFound, StoreErrors.
         """
 
 
 class MemoryPorts(NamedTuple):
-    """The ports together."""
+    """All ports of the memory tools."""
 
     search: MemorySearch
     facts: KnownFacts

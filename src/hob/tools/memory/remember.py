@@ -18,7 +18,7 @@ from hob.tools.memory.specs import MEMORY_GET, MEMORY_SEARCH, RECALL, REMEMBER, 
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 _LONGEST = 4_000
-_LONGEST_NOTE = 2_000  # it is part of every prompt of its session
+_LONGEST_NOTE = 2_000  # characters; the note is part of every prompt of its session
 _MAX = 50
 _LONGEST_RESULT = 700
 _LONGEST_READ = 12_000
@@ -27,7 +27,7 @@ _NOTHING = "(nothing)"
 
 
 class MemoryTools:
-    """The tools over the memory ports. A group's session keeps its own memories and sees no others."""
+    """The tools on top of the memory ports. A group's session keeps its own memories and sees no others."""
 
     def __init__(self, memories: Remember, memory: MemorySearch, working: WorkingNotes) -> None:
         self._memories = memories
@@ -45,7 +45,7 @@ class MemoryTools:
         if is_private(context.turn.session):
             raise InvalidCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
-        source = f"{context.turn.session}, {context.turn.id}"  # erasing either one finds it
+        source = f"{context.turn.session}, {context.turn.id}"  # so that erasing either of them finds it
         await self._memories.remember(text, SessionKey(memory_scope(context.turn).person), label, source)
         if context.trust is Trust.UNTRUSTED:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
@@ -64,7 +64,7 @@ class MemoryTools:
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
-        if note is not None and not note.label.trusted:  # a trusted note is in the prompt already
+        if note is not None and not note.label.trusted:  # a trusted note is already in the prompt
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
             labels.append(note.label)
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, combine_trust(labels)))
@@ -113,7 +113,7 @@ class MemoryTools:
 
 
 class PluginMemories:
-    """Implements `Toolset` over plug-ins' tools; `recall` also searches their sources."""
+    """Implements `Toolset` over plug-ins' tools. `recall` also searches the plug-ins' sources."""
 
     def __init__(self, toolset: Toolset, sources: Sequence[Recall]) -> None:
         self._toolset = toolset

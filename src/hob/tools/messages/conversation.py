@@ -1,4 +1,4 @@
-"""The tools `ask_user` and `report_progress`, which talk to the person whom the turn serves."""
+"""The tools `ask_user` and `report_progress`, for talking to the person whom the turn serves."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,7 +23,7 @@ def is_attended(turn: Turn) -> bool:
 
 
 class ConversationTools:
-    """The tools. `can_ask` says whether a turn has somebody to answer."""
+    """The tools. `can_ask` returns whether somebody can answer a question of the turn."""
 
     def __init__(self, notices: Notices, can_ask: Callable[[Turn], bool] = is_attended) -> None:
         self._notices = notices

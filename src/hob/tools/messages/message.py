@@ -1,4 +1,4 @@
-"""The tool `message`: write to chats other than by replying, and change what was written."""
+"""The tool `message`: writing to chats other than by replying, and changing what was written."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _NEEDS = {"reply": "replies", "edit": "edits", "delete": "deletes", "react": "re
 
 
 class KnownChat(NamedTuple):
-    """A chat with a person the owner knows; `person` tells namesakes apart."""
+    """A chat with a person whom the owner knows. `person` tells namesakes apart."""
 
     name: str
     to: Address
@@ -52,7 +52,7 @@ class SentMessage(NamedTuple):
 
 
 class Messages(Protocol):
-    """The chats that the tool writes to."""
+    """The chats that the tool can write to."""
 
     def chats(self) -> Sequence[KnownChat]:
         """Return all chats that may be written to."""
@@ -64,10 +64,10 @@ class Messages(Protocol):
         """Return the maximum characters of a message there."""
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
-        """Queue messages for delivery, each once."""
+        """Queue messages for delivery, each only once."""
 
     async def find(self, id: str) -> SentMessage | None:
-        """Return a message sent with this tool or as a reply."""
+        """Return a message that was sent with this tool or as a reply."""
 
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
         """Read the history. Raises SendFailed if the channel cannot."""
@@ -96,7 +96,7 @@ class NoMessages:
 
 
 class MessageTool:
-    """The tool, for chats of people the owner knows."""
+    """The tool, for chats with people whom the owner knows."""
 
     def __init__(self, messages: Messages, roots: Roots, blobs: Blobs) -> None:
         self._messages = messages
@@ -145,7 +145,7 @@ class MessageTool:
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
     def check(self, call: ToolCall, turn: Turn) -> None:
-        """Raise ToolRefused for a message that no approval could deliver."""
+        """Raise ToolRefused for a message that could not be delivered even if approved."""
         if call.name != MESSAGE.name:
             return
         arguments = json.loads(call.arguments or "{}")
@@ -186,7 +186,7 @@ class MessageTool:
         return ", ".join(f"{each.name} ({_spelled(each.to)})" for each in self._messages.chats()) or "nobody"
 
     async def _about(self, action: str, turn: Turn, to: Address, message: str) -> str:
-        """Return the platform's id of the message in question, or an empty string."""
+        """Return the platform's id of the message in question; empty if there is none."""
         if not message or message == "last":
             if action in ("edit", "delete"):
                 raise InvalidCall(f"{action} needs the id of a message that you sent")
@@ -232,7 +232,9 @@ class MessageTool:
 
 
 def parts_of(whole: Outbound, can: Capabilities, limit: int) -> tuple[Outbound, ...]:
-    """Split a message into chunks its channel can send: the first is the reply, the last carries the attachments."""
+    """Split a message into chunks that its channel can send. The first one is the reply, the last one has the
+    attachments.
+    """
     whole = apply_fallbacks(whole, can)
     texts = split_text(whole.text, limit) if limit else (whole.text,)
     last = len(texts or ("",)) - 1

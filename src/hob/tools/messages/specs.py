@@ -1,4 +1,4 @@
-"""Specs of the tools that reach people."""
+"""Specs of the tools for messages and conversations."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
-"""Hob's own tools as data: those always shown, and the groups that sessions can open.
+"""Hob's own tools as data: those that are always shown, and the groups that sessions can open.
 
-Descriptions are short, since whatever is shown is part of every request and paid for with every message
+Descriptions are short, because everything shown is part of every request and paid for with every message
 (`tests/tools/registry/test_builtin_groups.py` limits the size).
 """
 

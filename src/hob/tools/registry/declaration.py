@@ -1,7 +1,8 @@
 """Tools from typed functions, checked to accept what the tool's schema says.
 
 Hob's own tools are declared as data (`@implements(SPEC)`), readable without importing the functions. Other programs can
-use `@tool(...)`: the signature becomes the schema, the docstring the description, the decorator the rest.
+use `@tool(...)`, with which the signature becomes the schema, the docstring the description, and the decorator's
+arguments the rest.
 """
 
 import inspect
@@ -30,7 +31,7 @@ _GIVEN = (ToolCall, CallContext)  # parameters of these types are injected, not 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A tool's output beyond plain text. Without a label it gets the tool's own."""
+    """A tool's output beyond plain text. Without a label of its own it gets the tool's."""
 
     text: str
     label: Label | None = None
@@ -41,7 +42,9 @@ class ToolOutput:
 
 
 class Declaration(NamedTuple):
-    """A function's declaration: a complete spec, or (`whole` is false) the part that the function does not state."""
+    """The declaration of a function: a complete spec, or, if `whole` is false, the part that the function does not
+    state.
+    """
 
     spec: ToolSpec
     label: Label
@@ -111,7 +114,7 @@ class Tools:
         self._specs = tuple(each.spec for each in made)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the declared specs, always as the same tuple."""
+        """Return the declared specs, as the same tuple each time."""
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:

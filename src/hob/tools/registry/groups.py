@@ -1,8 +1,8 @@
 """Tool groups: a few tools are always shown; each other group is one line until a session opens it.
 
-Tools precede everything else in a provider's cached prefix. So the line that announces the groups never changes, opened
-tools are appended in the order of opening, and none is closed before the conversation is reset: opening costs one
-uncached request and nothing after that.
+Tools precede everything else in a provider's cached prefix. Therefore the line that announces the groups does not
+change, opened tools are appended in the order of opening, and none is closed before the conversation is reset: opening
+costs one uncached request and nothing after that.
 """
 
 import re
@@ -21,13 +21,13 @@ from hob.core.values import dataclass
 from hob.tools.registry.declaration import Tools, tool
 
 MAX_AT_ONCE = 30
-"""The largest group that is opened as a whole; of larger ones only named tools are opened."""
+"""Maximum tools of a group that is opened as a whole. Of larger groups, only named tools are opened."""
 
 MAX_FOUND = 5
-_ONE = "tool:"  # prefix of a tool opened by itself
+_ONE = "tool:"  # prefix of a tool that is opened individually
 _WORD = re.compile(r"[^\W_]+")
 MAX_SHOWN = 12
-"""The most tools that are always shown, including `load_tools`; with more, models choose worse."""
+"""Maximum number of tools that are always shown, including `load_tools`. With more, models choose worse."""
 
 LOAD = "load_tools"
 
@@ -78,14 +78,14 @@ class ToolRatings(Protocol):
     """Success ratings of tools."""
 
     def rating(self, tool: str) -> float:
-        """Return the rating: above 0, at most 1; 1 if too little is known."""
+        """Return the rating: above 0 and at most 1, or 1 if too little is known."""
 
 
 class OpenGroups(Protocol):
-    """The groups that sessions have opened; a tool opened by itself counts as a group."""
+    """The groups that sessions have opened. A tool that was opened individually counts as a group."""
 
     def opened(self, session: SessionKey) -> tuple[str, ...]:
-        """Return the open groups in the order of opening."""
+        """Return the open groups, in the order of opening."""
 
     async def open(self, session: SessionKey, group: str) -> None:
         """Record an open group; idempotent."""
@@ -107,7 +107,7 @@ class OpenGroupsInMemory:
 
 
 class Groups:
-    """Implements `Toolset` with the shown tools and `load_tools`; `of(session)` is what a session may call."""
+    """Implements `Toolset` with the shown tools and `load_tools`. `of(session)` is what a session may call."""
 
     def __init__(
         self,
@@ -131,15 +131,15 @@ class Groups:
             raise ValueError("two tools share a name")
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what every session is shown."""
+        """Return the specs that every session is shown."""
         return (*self._shown.specs(), *self._loader.specs())
 
     def of(self, session: SessionKey) -> Toolset:
-        """Return what this session may call now; ask again before each request, since calls open groups."""
+        """Return what this session may call now. Ask again before each request, because calls open groups."""
         return _SessionTools(self, session)
 
     def specs_of(self, session: SessionKey) -> tuple[ToolSpec, ...]:
-        """Return what this session is shown: the common tools, then those it opened."""
+        """Return the specs that this session is shown: the common tools, then those it opened."""
         specs = {spec.name: spec for name in self._opened.opened(session) for spec in self._loader.under(name)}
         return (*self.specs(), *specs.values())
 
@@ -153,11 +153,11 @@ class Groups:
         return {**{spec.name: spec for spec in self.specs()}, **self.grouped()}
 
     def group_of(self, name: str) -> str:
-        """Return the group of a tool; empty for always-shown tools and unknown names."""
+        """Return the group of a tool; empty for always-shown and unknown tools."""
         return self._indexed()[name][0] if name in self._indexed() else ""
 
     def grouped(self) -> Mapping[str, ToolSpec]:
-        """Return the tools of all groups by name, which the guard and the driver need beside `specs`."""
+        """Return the tools of all groups by name, which the guard and the driver need besides `specs`."""
         return {name: spec for name, (_, spec) in self._indexed().items()}
 
     def _indexed(self) -> Mapping[str, tuple[str, ToolSpec]]:
@@ -190,7 +190,7 @@ class Groups:
 
 
 def grouped(declared: Sequence[ToolGroup], toolsets: Sequence[Toolset]) -> Groups:
-    """Arrange toolsets into shown tools and groups as declared; undeclared tools are left out."""
+    """Arrange toolsets into shown tools and groups as declared. Undeclared tools are left out."""
     return Groups(shown_tools(declared, toolsets), closed_groups(declared, toolsets))
 
 
@@ -234,14 +234,14 @@ class _Loader:
         return self._told
 
     def under(self, opened: str) -> Sequence[ToolSpec]:
-        """Return the tools of a group, or a tool opened by itself; None if it is gone."""
+        """Return the tools of a group, or a tool that was opened individually; None if it is gone."""
         if opened.startswith(_ONE):
             name = opened.removeprefix(_ONE)
             return [spec for group in self._groups.values() for spec in group.toolset.specs() if spec.name == name]
         return self._groups[opened].toolset.specs() if opened in self._groups else ()
 
     def is_large(self, group: str) -> bool:
-        """Return whether tools of this group are opened by name only."""
+        """Return whether tools of this group can only be opened by name."""
         return len(self._groups[group].toolset.specs()) > MAX_AT_ONCE
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
@@ -281,9 +281,11 @@ class _Loader:
 
 
 def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | None = None) -> list[str]:
-    """Return the names of tools that match a query, best first. Rare words weigh more, words in names twice.
+    """Return the names of tools that match a query, best first.
 
-    Tools that mostly failed weigh less. Matches less than half as good as the best are dropped.
+    Rare words weigh more, and words in names count twice. Tools that mostly failed weigh less. Matches less than half
+    as
+    good as the best one are dropped.
     """
     words = {
         spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))

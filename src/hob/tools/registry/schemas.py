@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 
 Schema = dict[str, Any]
 Read = Callable[[Any, str, list[str]], Any]
-"""Converts a JSON value. Takes the value, its path, and the list that problems are added to."""
+"""Converts a JSON value, given the value, its path, and the list that problems are added to."""
 
 
 _MIN = ("minimum", "minLength", "minItems")
@@ -80,7 +80,7 @@ def with_words(shape: Shape, told: Schema) -> Shape:
 
 
 def object_schema(members: Sequence[Member]) -> Schema:
-    """Build the schema of an object. Extra members are rejected on reading without saying so, to save space."""
+    """Build the schema of an object. Reading rejects extra members; to save space, the schema does not say so."""
     schema: Schema = {"type": "object", "properties": {member.name: member.shape.schema for member in members}}
     if required := [member.name for member in members if member.required]:
         schema["required"] = required
@@ -88,7 +88,7 @@ def object_schema(members: Sequence[Member]) -> Schema:
 
 
 def read_object(members: Sequence[Member], value: Any, where: str, problems: list[str]) -> dict[str, Any]:
-    """Read the members of a JSON object by name; missing ones are left out."""
+    """Read the members of a JSON object by name. Missing ones are left out."""
     if not isinstance(value, dict):
         problems.append(f"{where or 'the arguments'} must be an object, not {_kind(value)}")
         return {}

@@ -1,4 +1,4 @@
-"""Validation of web addresses; calls with other addresses fail whatever the approvals."""
+"""Validation of web addresses. Calls with other addresses fail, regardless of approvals."""
 
 import json
 import re

@@ -16,7 +16,7 @@ from hob.tools.web.public_transport import PublicTransport
 SECONDS = 30.0
 MAX_BYTES = 750_000
 MAX_DOCUMENT_BYTES = 10_000_000
-"""The limit for PDFs and other files that are useless when truncated."""
+"""Maximum bytes of PDFs and other files that are useless if truncated."""
 
 MAX_REDIRECTS = 3
 _HEADERS = {
@@ -30,7 +30,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A server's response. `cut`: it was truncated by size or time."""
+    """A server's response. `cut` means that it was truncated by size or time."""
 
     url: str
     final_url: str

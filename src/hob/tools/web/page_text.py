@@ -24,7 +24,7 @@ MISSING = "to leave out menus and footers of web pages two libraries are missing
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page's text. `extractor` names the reader, `note` suggests a better one."""
+    """The text of a page. `extractor` names the reader, `note` suggests a better one."""
 
     text: str
     title: str = ""
@@ -78,7 +78,7 @@ def _decoded(page: FetchedPage) -> str:
 
 
 def _indented(text: str) -> str:
-    """Indent JSON; already indented or broken JSON stays as it is."""
+    """Indent JSON. Text that is already indented or not valid JSON stays as it is."""
     if "\n" in text.strip():
         return text
     try:

@@ -1,8 +1,8 @@
 """A transport that reaches only the public internet: resolve, check, pin.
 
 A name is resolved here, all its addresses are checked, and the connection goes to a checked address. So a name that
-resolves differently later (rebinding) gains nothing, and an address counts as what it is in every notation: decimal,
-octal, hexadecimal, IPv4 embedded in IPv6. Redirects are requests like any other.
+resolves differently later (rebinding) gains nothing, and an address is recognised in every notation: decimal, octal,
+hexadecimal, IPv4 embedded in IPv6. Redirects are requests like any other.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 _RESOLVE_SECONDS = 10.0
 _PORTS = {"http": 80, "https": 443}
-_LOWEST_OTHER_PORT = 1024  # below it are mail servers and the like, which a request could be made to talk to
+# lower ports belong to mail servers and the like, which a request could be tricked into talking to
+_LOWEST_OTHER_PORT = 1024
 
 
 class PublicTransport(httpx2.AsyncBaseTransport):
@@ -25,7 +26,7 @@ class PublicTransport(httpx2.AsyncBaseTransport):
     def __init__(self, internet: Internet = INTERNET, inner: httpx2.AsyncBaseTransport | None = None) -> None:
         """`inner` makes the connections."""
         self._internet = internet
-        # kept connections are found by address, and must never serve another name there
+        # kept connections are found by address, and must not serve another name there
         unkept = httpx2.Limits(max_keepalive_connections=0)
         self._inner = inner or httpx2.AsyncHTTPTransport(trust_env=False, limits=unkept)
 
@@ -65,7 +66,7 @@ class PublicTransport(httpx2.AsyncBaseTransport):
 
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
-    """Return the request for this address; Host header and TLS name stay."""
+    """Return the request with this address as its target. Host header and TLS name stay."""
     name = request.url.raw_host.decode("ascii").strip("[]")
     host = f"[{address}]" if ip_address(address).version == 6 else address
     extensions = {**request.extensions, "sni_hostname": name}

@@ -13,7 +13,7 @@ SearchName = Literal["duckduckgo", "searxng", "brave", "tavily"]
 
 @dataclass(frozen=True, slots=True)
 class SearchEngine:
-    """A search service: its title in the setup, and the settings it needs."""
+    """A search service: its title in the setup, and the setting it needs."""
 
     title: str
     needs: Literal["", "search_key", "searxng_url"] = ""
@@ -46,7 +46,7 @@ def _address_problem(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """Who is asked when Hob searches the web."""
+    """The service that Hob searches the web with."""
 
     search: str = setting("", "The service that searches the web; not set: Hob cannot search.", one_of=_CHOICES)
     search_key: Secret | None = setting(None, "Your API key for brave or tavily.")

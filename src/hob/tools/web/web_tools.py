@@ -22,7 +22,7 @@ from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
 MAX_CHARACTERS = 20_000
 KEPT_SECONDS = 900.0
-"""Seconds that pages and search results stay cached."""
+"""Seconds for which pages and search results stay cached."""
 
 _MAX_KEPT = 32
 _MAX_OF_ERROR = 2_000
@@ -45,7 +45,7 @@ class WebTools:
     """The tools, with a cache of pages and results."""
 
     def __init__(self, fetcher: WebFetcher, search: Search, documents: Documents, blobs: Blobs, clock: Clock) -> None:
-        """`search` returns the provider, and raises NotConfigured if there is none."""
+        """`search` returns the provider, or raises NotConfigured if there is none."""
         self._fetcher = fetcher
         self._search = search
         self._documents = documents
@@ -134,7 +134,7 @@ class WebTools:
 
 
 def _lines(hits: Sequence[Hit]) -> Iterator[str]:
-    """Format results. Only result addresses count as addresses, not those inside snippets."""
+    """Format results. Only result addresses count as addresses; those inside snippets do not."""
     for n, hit in enumerate(filter(lambda hit: _RESULT.fullmatch(hit.url), hits), start=1):
         yield f"{n}. {_ADDRESS.sub('', hit.title)[:300]}"
         yield f"   {hit.url}"

@@ -1,4 +1,4 @@
-"""DuckDuckGo's page without scripts. There is no API; it needs no key and may refuse frequent requests."""
+"""DuckDuckGo's page without scripts. It is not an API, needs no key, and may refuse frequent requests."""
 
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
@@ -35,7 +35,7 @@ class DuckDuckGo:
 
 
 class _ResultPage(HTMLParser):
-    """Parses titles, addresses and snippets; advertisements have other addresses and are skipped."""
+    """Parses titles, addresses and snippets. Advertisements have other addresses and are skipped."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,11 +21,11 @@ _PROVIDERS: Mapping[str, Callable[[str], SearchProvider]] = {
     Brave.name: Brave,
     Tavily.name: Tavily,
 }
-"""Factories by provider, called with the setting each needs."""
+"""Factories by provider, each called with the setting it needs."""
 
 
 def open_search(settings: WebSettings) -> SearchProvider:
-    """Make the provider. Raises NotConfigured if none is chosen or a setting is missing."""
+    """Create the provider. Raises NotConfigured if none is chosen or a setting is missing."""
     engine = engine_of(settings.search)
     if engine is None:
         raise NotConfigured(NONE)

@@ -17,7 +17,9 @@ _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
 
 @dataclass(frozen=True, slots=True)
 class WebQuery:
-    """A search. `freshness` is day, week, month, year or empty; `language` and `country` are two letters."""
+    """A search query. `freshness` is day, week, month, year or empty; `language` and `country` are two-letter codes or
+    empty.
+    """
 
     words: str
     count: int = 5
@@ -28,7 +30,7 @@ class WebQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A search result."""
+    """One result of a search."""
 
     title: str
     url: str
@@ -57,7 +59,7 @@ class SearchRequest:
 
 
 async def ask(name: str, request: SearchRequest) -> httpx2.Response:
-    """Send the request and return the decoded answer. Raises ToolFailed with a message for the owner."""
+    """Send the request and return a successful response. Raises ToolFailed with a message for the owner."""
     try:
         async with httpx2.AsyncClient(timeout=SECONDS) as client:
             answer = await client.request(
@@ -79,7 +81,9 @@ async def ask(name: str, request: SearchRequest) -> httpx2.Response:
 
 
 def read_hits(name: str, answer: httpx2.Response, *way: str) -> list[Mapping[str, Any]]:
-    """Return the list of results in an answer. Raises ToolFailed if there is none."""
+    """Return the list at the path `way` of a JSON response; empty if it is missing. Raises ToolFailed for other
+    responses.
+    """
     try:
         value = answer.json()
     except ValueError as error:
@@ -92,5 +96,5 @@ def read_hits(name: str, answer: httpx2.Response, *way: str) -> list[Mapping[str
 
 
 def plain(text: object) -> str:
-    """Return a text without markup in one line."""
+    """Return a text on one line, without markup."""
     return " ".join(unescape(_TAG.sub("", text)).split()) if isinstance(text, str) else ""
