@@ -24,7 +24,7 @@ _NEVER = re.compile(
 
 
 def refused_name(name: str) -> str:
-    """Return why no command may get a variable of this name, or ""."""
+    """Return why commands cannot get a variable of this name, or "" if they can."""
     if not _NAME.fullmatch(name):
         return f"{name!r} is no name of a variable"
     if _NEVER.fullmatch(name):
@@ -33,7 +33,7 @@ def refused_name(name: str) -> str:
 
 
 def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Return the owner's variables that commands see: language, terminal, time zone, and those named in settings.
+    """Return the owner's variables that commands see: language, terminal, time zone, and those named in the settings.
 
     Raises NotConfigured for names that give access: keys, agents, buses and loaders.
     """
@@ -47,14 +47,12 @@ def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, 
 
 
 def search_path(toolchains: Iterable[Path]) -> tuple[str, ...]:
-    """Return the folders searched for programs, in order; none of them writable by earlier commands."""
+    """Return the folders searched for programs, in order. Earlier commands cannot write to any of them."""
     return (*map(str, toolchains), *SYSTEM_PATH.split(":"))
 
 
 def job_environ(shared: Mapping[str, str], own: Mapping[str, str], home: Path, path: Iterable[Path]) -> dict[str, str]:
-    """Return the complete environment of a command. Raises ToolFailed for variables that a command may not set
-    itself.
-    """
+    """Return the complete environment of a command. Raises ToolFailed for variables that it must not set itself."""
     for name, value in own.items():
         if problem := refused_name(name):
             raise ToolFailed(f"{problem}; set it inside the command instead.")

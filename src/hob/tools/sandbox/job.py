@@ -1,4 +1,4 @@
-"""Sandbox values: what is run, what it sees, what it may use, and how it ended."""
+"""Sandbox values: the command, what it sees, what it may use, and how it ended."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,7 +13,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class JobRoot:
-    """A folder visible to a command at its own path.
+    """A folder that a command sees at its own path.
 
     The path is absolute and without symbolic links, which could be redirected.
     """
@@ -54,9 +54,11 @@ class SandboxJob:
     """A command to run.
 
     `folder` is inside one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
-    is added to the sandbox's own. With a window the command gets a terminal instead of pipes. `keeps_downloads`: its
-    downloads stay in the caches for later commands. `hidden` files appear empty to it, if the backend can do that.
-    `credentials` are secrets that it uses at hosts but never holds.
+    is
+    added to the sandbox's own variables. With a window the command gets a terminal instead of pipes. `keeps_downloads`
+    means that its downloads stay in the caches for later commands. `hidden` files appear empty to it, if the backend
+    can do
+    that. `credentials` are secrets that it uses at hosts without holding them.
     """
 
     argv: tuple[str, ...]
@@ -71,7 +73,7 @@ class SandboxJob:
 
 
 class EndReason(StrEnum):
-    """Why a command is no longer running."""
+    """The reason why a command is no longer running."""
 
     EXITED = "exited"
     STOPPED = "stopped"

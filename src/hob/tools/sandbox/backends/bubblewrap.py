@@ -1,4 +1,4 @@
-"""bubblewrap: commands in their own namespaces, on a root that contains only what they are given.
+"""bubblewrap: commands in namespaces of their own, on a root that contains only what they are given.
 
 https://github.com/containers/bubblewrap. The order of its arguments matters: later mounts cover earlier ones.
 """
@@ -26,7 +26,7 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
 from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_protected_mounts
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, cache_links, empty_file, git_config
 
-# Two shell scripts wrap a command, because resource limits are set by a shell that then becomes the command.  They are
+# Two shell scripts wrap a command, because resource limits are set by a shell that then becomes the command. They are
 # set outside the sandbox, where the command's own variables are not visible, except for the number of processes: since
 # 5.14 Linux counts these per user namespace, so that limit is set inside.
 
@@ -36,8 +36,9 @@ _SHELL = "/bin/sh"
 def limit_prefix(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command prefix that applies the limits and enters the control groups (paths of `cgroup.procs`).
 
-    A watcher in its process group kills the whole group when `alive`, the end of a pipe held by Hob, closes; also while
-    the sandbox is still being set up and nothing else ties it to Hob's life.
+    A watcher in its process group kills the whole group when `alive`, the end of a pipe held by Hob, closes. This also
+    works
+    while the sandbox is being set up and nothing else ties it to Hob's life.
     """
     lines = [f"(read -r _ </proc/self/fd/{alive}; kill -9 -$$) </dev/null >/dev/null 2>&1 &"]
     lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
@@ -56,8 +57,9 @@ def limit_prefix(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tupl
 def limit_prefix_inside(limits: Limits) -> tuple[str, ...]:
     """Return the command prefix that applies limits within its user namespace.
 
-    Empty where the kernel counts differently: before 5.14 it counts all processes of the user, and it never counts
-    root's.
+    Empty if the kernel counts differently: before 5.14 it counts all processes of the user, and root's processes are
+    not
+    counted at all.
     """
     if os.geteuid() == 0 or _kernel() < (5, 14):
         return ()
@@ -87,7 +89,7 @@ _SETSID = "/usr/bin/setsid"
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """Runs commands in namespaces. `program` is bwrap, `options` are its options that older versions lack."""
+    """Runs commands in namespaces. `program` is bwrap; `options` are its options that older versions lack."""
 
     name: ClassVar[str] = "bubblewrap"
     is_sandbox: ClassVar[bool] = True
@@ -119,14 +121,14 @@ class Bubblewrap:
 
     @property
     def _pins(self) -> bool:
-        """Whether folders are mounted from open descriptors. Mounted by path, as in older versions, they could be
-        replaced by
-        a link that a concurrent command creates.
+        """Whether folders are mounted from open descriptors. If mounted by path, as in older versions, they could be
+        replaced by a
+        link that a concurrent command creates.
         """
         return "--bind-fd" in self.options
 
     def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
-        """Raises NotConfigured or ToolFailed."""
+        """Implement `Backend.prepare`. Raises NotConfigured or ToolFailed."""
         check_job(job, self.sandbox_environment.forbidden)
         seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
         proxy = Proxy(HostRules(job.hosts), decided, self.internet, seen)
@@ -153,7 +155,7 @@ class Bubblewrap:
             arguments += ["--ro-bind-data", fds.data(seen.bundle), CA_FILE]
         arguments += self._user_mounts(job, fds)
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
-        # passed by descriptor; otherwise the command could read them all in /proc/1/cmdline
+        # passed by descriptor, because the command could read arguments in /proc/1/cmdline
         unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
         limits = self.sandbox_environment.limits
         return Launch(
@@ -175,7 +177,7 @@ class Bubblewrap:
             return ()
         try:
             return after.enter_context(self.groups.create(self.sandbox_environment.limits))
-        except OSError:  # each process still has its own limits
+        except OSError:  # each process still has limits of its own
             return ()
 
     def _optional(self, option: str, *values: str) -> tuple[str, ...]:
@@ -250,7 +252,7 @@ class Bubblewrap:
 
 
 class Descriptors:
-    """Descriptors passed to bwrap, which consumes each of them, so that none is left for the command."""
+    """Descriptors passed to bwrap, which consumes each of them, so that none remains for the command."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

@@ -1,4 +1,4 @@
-"""Docker and Podman: each command in a new container, removed afterwards.
+"""Docker and Podman: each command in a new container, which is removed afterwards.
 
 https://docs.docker.com/reference/cli/docker/container/run/. The image provides the programs; folders are mounted at
 their own paths. There is no network, because a container's network cannot be tied to Hob's proxy from outside.
@@ -28,7 +28,7 @@ HOME = Path("/home") / USER
 
 @dataclass(frozen=True, slots=True)
 class Containers(SupervisedBackend):
-    """Runs commands in containers. `name` is docker or podman, `program` its client."""
+    """Runs commands in containers. `name` is docker or podman, `program` is its client."""
 
     network_refusal: ClassVar[str] = translatable(
         "Commands in containers have no network. Use bubblewrap for those that need hosts."

@@ -1,4 +1,4 @@
-"""Detection of the backends usable on this machine by trying them, with advice if none is."""
+"""Detection of the backends that are usable on this machine, by trying them, with advice if none is."""
 
 import os
 import re
@@ -40,7 +40,7 @@ _ROOT = translatable("Run Hob as an ordinary user.")
 
 @dataclass(frozen=True, slots=True)
 class FoundBackend:
-    """A working backend, the reason for choosing it, and advice for a better one, if any."""
+    """A working backend, the reason for choosing it, and advice on how to get a better one, if any."""
 
     backend: Backend
     reason: str
@@ -69,7 +69,7 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
 
 
 def try_backend(name: str, path: str, image: str = "") -> FoundBackend:
-    """Detect a backend as `find_backend` does, for information only; the result cannot run commands."""
+    """Detect a backend as `find_backend` does, for information only. The result cannot run commands."""
     return _choose(name, SandboxEnvironment(Path(), Path(), image=image), path)
 
 
@@ -147,7 +147,7 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
 
 @lru_cache(4)
 def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
-    """Return the options of this program; cached as long as the file is unchanged. Raises Unusable."""
+    """Return the options of this program, cached as long as the file is unchanged. Raises Unusable."""
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable(translatable("this bubblewrap is older than 0.3.3"), _INSTALL)

@@ -1,4 +1,4 @@
-"""Landlock: commands may open only what is below their folders. Used where namespaces are unavailable.
+"""Landlock: commands may open only what is below their folders. Used if namespaces are unavailable.
 
 https://docs.kernel.org/userspace-api/landlock.html. It is weaker than namespaces: commands can see which files exist,
 though not read them, and nothing below a writable folder can be write-protected. Key files are unreadable: the folder
@@ -46,18 +46,21 @@ _ETC = (
 )
 _KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
 _MAX_BESIDE = 400
-"""Each is an open descriptor while the command is started, and a process may have about a thousand."""
+"""Maximum number of files granted individually. Each is an open descriptor while the command is started, and a process
+may
+have about a thousand.
+"""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
 
 def landlock_version() -> int:
-    """Return the kernel's Landlock interface version, 0 if it has none."""
+    """Return the kernel's Landlock interface version, or 0 if it has none."""
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION)))
 
 
 @dataclass(frozen=True, slots=True)
 class Landlock(SupervisedBackend):
-    """Runs commands that may open only what they are given. `version` is the kernel's interface version."""
+    """Runs commands that can open only what they are given. `version` is the kernel's interface version."""
 
     name: ClassVar[str] = "landlock"
     protects_files: ClassVar[bool] = False
@@ -85,7 +88,7 @@ class Landlock(SupervisedBackend):
         (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
 
     def _rules(self, job: SandboxJob, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
-        """Yield open places and the rights below them."""
+        """Yield open places and the rights granted below them."""
         around = self.sandbox_environment
         given = [(root.path, _CHANGE if root.writable else _READ) for root in effective_roots(job)]
         given += [(scratch.home, _CHANGE), (scratch.temporary, _CHANGE), (around.state / "gitconfig", _READ)]
@@ -127,8 +130,9 @@ class Landlock(SupervisedBackend):
 
 
 def handled_rights(version: int) -> tuple[int, int, int]:
-    """Return all rights known to this version, for files, network and outside processes. Commands have only those that
-    a rule grants.
+    """Return all rights known to this version, for files, network and outside processes. Commands have only the rights
+    that a
+    rule grants.
     """
     files = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
     network = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0

@@ -1,4 +1,6 @@
-"""No sandbox: commands run with Hob's own rights. Only by explicit setting; the guard then asks before each one."""
+"""No sandbox: commands run with Hob's own rights. Used only by explicit setting; the guard then asks before each
+command.
+"""
 
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
@@ -17,7 +19,7 @@ from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_scrat
 
 @dataclass(frozen=True, slots=True)
 class SupervisedBackend(ABC):
-    """A backend whose commands run under Hob's launcher, without network access to allowed hosts."""
+    """A backend whose commands run under Hob's launcher, which cannot filter their network access."""
 
     is_sandbox: ClassVar[bool] = True
     filters_network: ClassVar[bool] = False
@@ -29,7 +31,7 @@ class SupervisedBackend(ABC):
     sandbox_environment: SandboxEnvironment
 
     def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
-        """Raises NotConfigured or ToolFailed."""
+        """Implement `Backend.prepare`. Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
             raise NotConfigured(translatable(self.network_refusal))
@@ -42,7 +44,7 @@ class SupervisedBackend(ABC):
 
 
 class Plain(SupervisedBackend):
-    """Runs commands with Hob's rights, but with their own environment and limits, and ends their processes."""
+    """Runs commands with Hob's rights, but with an environment and limits of their own, and ends their processes."""
 
     name: ClassVar[str] = "plain"
     is_sandbox = False

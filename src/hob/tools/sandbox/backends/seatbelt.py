@@ -55,7 +55,7 @@ class Seatbelt(SupervisedBackend):
 
 
 def profile(roots: Sequence[JobRoot], protected: Sequence[str], hidden: Sequence[Path] = ()) -> str:
-    """Return the profile: only reading the system and what the roots allow, and no network."""
+    """Return the profile, which allows reading the system and what the roots allow, but no network."""
     closed = "".join(f"\n(deny file-read-data file-write* (literal {_quoted(path)}))" for path in hidden)
     return _BASE + "\n".join(_rules(roots, protected)) + closed + "\n(deny file-write-setugid)\n(deny network*)\n"
 

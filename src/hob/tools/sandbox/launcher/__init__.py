@@ -1,1 +1,1 @@
-"""Start of confined commands, and control over everything they start."""
+"""The start of confined commands, and control over everything they start."""

@@ -45,7 +45,9 @@ class ControlGroups:
             self._remove()
 
     def _remove(self) -> None:
-        """Remove ended groups. The kernel needs a moment after a process ends, so the rest is retried next time."""
+        """Remove ended groups. The kernel needs a moment after a process ends, so removal of the rest is retried next
+        time.
+        """
         for folder in tuple(self._ended):
             try:
                 folder.rmdir()
@@ -85,14 +87,14 @@ def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> 
 
 def _left_behind(folder: Path) -> bool:
     """Return whether the creating process has ended. A live one's group may be empty because its command is about to
-    enter.
+    enter it.
     """
     process = folder.name.removeprefix(_PREFIX).partition("-")[0]
     return not Path("/proc", process).exists()
 
 
 def _paths(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of each controller; version 2 has the empty name."""
+    """Yield the path of each controller. Version 2 has the empty name."""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         yield from ((name, path) for name in controllers.split(","))
@@ -121,7 +123,7 @@ def _second_version(mount: Path, path: str) -> ControlGroups | None:
 
 
 def _delegate(place: Path) -> None:
-    """Move Hob into a leaf and enable limits for the others. Raises OSError with everything restored."""
+    """Move Hob into a leaf and enable limits for the others. Raises OSError, with everything restored."""
     leaf = place / _OWN
     leaf.mkdir(exist_ok=True)
     (leaf / "cgroup.procs").write_text(str(os.getpid()), "ascii")

@@ -86,7 +86,7 @@ def _supervisor(ours: socket.socket, orders: dict[str, Any]) -> SyscallSuperviso
 
 
 def _watch(child: int, alive: int, wakes: int, supervisor: SyscallSupervisor | None) -> int:
-    """Wait for the command to end and return its status, or 137 if told to kill it."""
+    """Wait for the command to end and return its status, or 137 if it was killed on request."""
     poll = select.poll()
     poll.register(alive, select.POLLIN | select.POLLHUP)
     poll.register(wakes, select.POLLIN)
@@ -237,7 +237,7 @@ def _program(orders: dict[str, Any], *, supervised: bool) -> bytes:
 
 
 def _filter(asking: bytes, refusing: bytes, way: socket.socket) -> None:
-    """Install the filter that asks and send its listener; if an outer filter already has a listener, install the other
+    """Install the asking filter and send its listener. If an outer filter already has a listener, install the other
     one.
     """
     machine = find_architecture()

@@ -28,7 +28,7 @@ class ProcessTree(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A program to start with exactly these variables and descriptors, in this folder."""
+    """A program to start in this folder, with exactly these variables and descriptors."""
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
@@ -64,5 +64,6 @@ class Backend(Protocol):
         """Return the program for this job; `decided` receives each decision about its network.
 
         Resources needed until it has started are registered in `before`, those needed until it has ended in `after`.
-        Raises NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
+        Raises
+        NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
         """

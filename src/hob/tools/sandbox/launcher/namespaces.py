@@ -43,7 +43,7 @@ class NamespaceReport:
 
     @property
     def first(self) -> int | None:
-        """The ancestor of all others while it can be signalled; later its number may be reused."""
+        """The ancestor of all others, while it can be signalled; later its number may be reused."""
         return None if self._find("exit-code") is not None else self._find("child-pid")
 
     def status(self, code: int) -> int | None:

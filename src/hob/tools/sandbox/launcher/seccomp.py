@@ -158,7 +158,7 @@ _MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}  # index of th
 _NEW_MODES = {"creat": 1, "mknod": 1, "mknodat": 2}
 _OPENING = {"open": (1, 2), "openat": (2, 3)}  # indexes of flags and mode
 _CREATES = 0o100 | 0o20000000  # O_CREAT, __O_TMPFILE: without them the mode is ignored
-_TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types for the person at the terminal, TIOCLINUX pastes
+_TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types in place of the person at the terminal, TIOCLINUX pastes
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _STREAM, _SEQPACKET = 1, 5
 
@@ -183,7 +183,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
 
 
 def find_architecture() -> Architecture | None:
-    """Return this machine's architecture, or None if no filter is available for it."""
+    """Return this machine's architecture, or None if there is no filter for it."""
     return ARCHITECTURES.get(platform.machine())
 
 
@@ -191,11 +191,14 @@ def find_architecture() -> Architecture | None:
 class FilterRules:
     """Refusals in addition to the list above.
 
-    `sockets` false refuses every socket that can reach another process, in place of a network namespace. `truncate`
-    false refuses truncate(2), which old versions of Landlock do not control. `spared` are processes that must not be
-    signalled, in place of a process namespace. `metadata` false refuses changing a file's owner, mode, times and
-    attributes, which no version of Landlock controls; with `supervised`, the filter's listener is asked about modes and
-    times.
+    If `sockets` is false, every socket that can reach another process is refused, in place of a network namespace. If
+    `truncate` is false, truncate(2) is refused, which old versions of Landlock do not control. `spared` are processes
+    that
+    must not be signalled, in place of a process namespace. If `metadata` is false, changing a file's owner, mode, times
+    and
+    attributes is refused, which no version of Landlock controls; with `supervised`, the filter's listener is asked
+    about
+    modes and times.
     """
 
     sockets: bool = True
@@ -237,7 +240,7 @@ def compile_filter(rules: FilterRules, machine: Architecture) -> bytes:
 
 
 def _sockets(machine: Architecture) -> Program:
-    """Allow local and internet sockets and routing queries; not all rarer families are confined to a namespace."""
+    """Allow local and internet sockets and routing queries. Not all rarer families are confined to a namespace."""
     routes = [
         (_EQUAL, 0, 3, _NETLINK),
         (_LOAD, 0, 0, _low_offset(2)),
@@ -290,7 +293,7 @@ def _no_metadata(machine: Architecture, *, supervised: bool) -> Program:
         program += _for_call(machine, name, [(_RETURN, 0, 0, _ASK) if supervised else refused])
     for name in (*_OF_OWNERS, *_OLD_TIMES):
         program += _for_call(machine, name, [refused])
-    for name in _ATTRIBUTES:  # as on a file system without attributes: programs that copy files cope
+    for name in _ATTRIBUTES:  # as on a file system without attributes, which programs that copy files can handle
         program += _for_call(machine, name, [_refuse(errno.EOPNOTSUPP)])
     return program
 

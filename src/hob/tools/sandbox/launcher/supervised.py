@@ -1,6 +1,6 @@
-"""Commands under Hob's launcher (`launch.py`), where no namespace ends with them.
+"""Commands under Hob's launcher (`launch.py`), for backends without a namespace that ends with the command.
 
-The launcher adopts whatever the command leaves behind, and kills it with the command and when Hob is gone.
+The launcher adopts the processes that the command leaves behind, and kills them with the command and when Hob is gone.
 """
 
 import json
@@ -24,7 +24,7 @@ _CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox
 class Confinement:
     """Landlock orders: the rights to handle, and rules that grant some of them below open places.
 
-    `truncates` tells whether that includes truncate(2). Modes and times may be changed below the `writable` folders.
+    `truncates` says whether they include truncate(2). Modes and times may be changed below the `writable` folders.
     """
 
     handled: tuple[int, int, int]
@@ -41,7 +41,7 @@ class SupervisedTree:
         self._life = life
 
     async def started(self, pid: int) -> None:
-        """Nothing is left to do."""
+        """Do nothing, because the launcher needs no further setup."""
 
     def terminate(self, pid: int) -> None:
         """Send SIGTERM, which the launcher passes on."""

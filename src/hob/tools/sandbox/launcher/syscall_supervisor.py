@@ -78,7 +78,7 @@ class SyscallSupervisor:
 
 
 class ChildProcess:
-    """A process waiting for an answer."""
+    """A process that waits for an answer."""
 
     def __init__(self, listener: int, asked: int, pid: int) -> None:
         self._listener = listener
@@ -86,7 +86,7 @@ class ChildProcess:
         self._process = f"/proc/{pid}"
 
     def memory(self, at: int, size: int) -> bytes:
-        """Read its memory; less if it ends before `size`. Raises OSError, also if the process is gone."""
+        """Read the process's memory; less if it ends before `size`. Raises OSError, also if the process is gone."""
         file = os.open(f"{self._process}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
             found = os.pread(file, size, at)
@@ -97,7 +97,7 @@ class ChildProcess:
         return found
 
     def open(self, folder: int, path: int, flags: int, opened: ExitStack) -> int:
-        """Open the file that it means, relative to its own folder; without a path, its own open file."""
+        """Open the file that the process means, relative to its own folder; without a path, a file that it has open."""
         base = _signed(folder)
         start = f"{self._process}/cwd" if base == _CWD else f"{self._process}/fd/{base}"
         name, end, _ = self.memory(path, _LONGEST_PATH).partition(b"\0") if path else (b"", b"\0", b"")
@@ -111,7 +111,7 @@ class ChildProcess:
 
 
 def _of_mode(name: str, arguments: Sequence[int]) -> tuple[int, int, int, int]:
-    """Return folder, path, mode and flags."""
+    """Return the folder, path, mode and flags."""
     first, second, third, fourth, *_ = arguments
     match name:
         case "chmod":

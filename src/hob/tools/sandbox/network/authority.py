@@ -1,6 +1,6 @@
-"""A certificate authority that exists for one command and only for the hosts with a credential.
+"""A certificate authority that exists for one command, and only for the hosts with a credential.
 
-Requires the library `cryptography`. Certificates: RFC 5280; its key never leaves this process.
+Requires the library `cryptography`. Certificates follow RFC 5280; the authority's key does not leave this process.
 """
 
 import os
@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from hob.tools.sandbox.network.hosts import host_name
 
-_LIFE = timedelta(days=30)  # tool servers may run for long
+_LIFE = timedelta(days=30)  # tool servers may run for a long time
 _EARLY = timedelta(days=1)
 
 
@@ -38,7 +38,7 @@ class RunAuthority:
         self.pem = certificate.public_bytes(serialization.Encoding.PEM)
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return the TLS context for serving this host; clients that name another one are refused."""
+        """Return the TLS context for serving this host. Clients that name another host are refused."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             self._begun(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])]), key.public_key())
@@ -82,7 +82,7 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
 
 
 def _load(context: ssl.SSLContext, pem: bytes) -> None:
-    """Load certificate and key from memory: `ssl` reads only files, and a key must not be in one."""
+    """Load certificate and key from memory, although `ssl` reads only files, because a key must not be in a file."""
     fd = os.memfd_create("hob", os.MFD_CLOEXEC)
     try:
         os.write(fd, pem)

@@ -1,8 +1,9 @@
 """A socket listening inside a sandbox's network, created from outside.
 
-A socket permanently belongs to the network namespace it was created in, whoever holds it. So a short-lived process
-enters the namespace of a sandbox that has not begun yet, listens on its loopback, hands the socket to Hob and exits. No
-part of Hob runs in the sandbox, no file is shared with it, and all that it can reach is one port.
+A socket permanently belongs to the network namespace it was created in, regardless of its holder. So a short-lived
+process enters the namespace of a sandbox that has not started yet, listens on its loopback, passes the socket to Hob
+and
+exits. No part of Hob runs in the sandbox, no file is shared with it, and it can reach only one port.
 """
 
 import array

@@ -1,4 +1,4 @@
-"""Secrets that commands use but never hold: who may use them, and how they are inserted into requests.
+"""Secrets that commands use without holding them: who may use them, and how they are inserted into requests.
 
 A command sees a placeholder, random for each run and as long as the secret. Only the proxy knows its meaning, and
 inserts the secret into one header of requests to one host. Echoes of the secret are turned back into the placeholder.
@@ -19,7 +19,7 @@ from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import CredentialSettings
 
 SHORTEST = 12
-"""Minimum characters of a secret: a shorter one could occur by chance in a host's answer."""
+"""Minimum characters of a secret. A shorter one could occur by chance in a host's answer."""
 _VALUE = re.compile(r"[!-~]+")
 
 
@@ -99,7 +99,7 @@ def _pair(credential: JobCredential) -> tuple[bytes, bytes]:
 
 
 class ResponseMask:
-    """Replaces secrets in a response by their placeholders, which have the same length; holds back some bytes."""
+    """Replaces secrets in a response by their placeholders, which have the same length. Holds back some bytes."""
 
     def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
         self._pairs = pairs
@@ -107,7 +107,7 @@ class ResponseMask:
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
-        """Add a piece, b"" at the end; return the bytes that can be released."""
+        """Add a piece, or b"" at the end; return the bytes that can be released."""
         held = self._held + piece
         for real, shown in self._pairs:
             held = held.replace(real, shown)

@@ -25,7 +25,7 @@ ALL_PACKAGES = "packages"
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _CLOUDS = frozenset({"168.63.129.16"})  # Azure's host service: a public address reachable only from its machines
-# Global in some Python versions: protocol assignments (RFC 6890), where cloud metadata may be.
+# Global in some Python versions: protocol assignments (RFC 6890), which may include cloud metadata.
 _ASSIGNED = IPv4Network("192.0.0.0/24")
 # IPv6 that maps to IPv4 addresses: translation (RFC 6052, 8215), 6to4, Teredo, and the old compatible form.
 _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
@@ -33,7 +33,7 @@ _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/
 
 @dataclass(frozen=True, slots=True)
 class HostDecision:
-    """The proxy's decision about a connection and the reason; or about inserting a `credential` into a request."""
+    """The proxy's decision about a connection, or about inserting a `credential` into a request, and the reason."""
 
     host: str
     port: int
@@ -46,10 +46,12 @@ HostDecisionCallback = Callable[[HostDecision], None]
 
 
 class HostRules:
-    """Names that may be reached. `*.example.org` means every name below example.org, but not itself."""
+    """Names that may be reached. `*.example.org` stands for every name below example.org, but not for example.org
+    itself.
+    """
 
     def __init__(self, rules: Iterable[str], *, addresses: bool = False) -> None:
-        """`addresses`: a rule may also be an IP address. Raises NotConfigured for an invalid rule."""
+        """With `addresses`, a rule may also be an IP address. Raises NotConfigured for an invalid rule."""
         self._exact: set[str] = set()
         self._below: set[str] = set()
         for rule in rules:
@@ -101,7 +103,7 @@ def _expanded(rule: str) -> tuple[str, ...]:
 
 
 def host_name(text: str) -> str:
-    """Normalise a host name for comparison; "" if it is invalid or an address."""
+    """Normalise a host name for comparison. Returns "" if it is invalid or an address."""
     try:
         name = text.strip().rstrip(".").lower()
         name = name if name.isascii() else name.encode("idna").decode("ascii")
@@ -124,7 +126,7 @@ def host_or_address(text: str) -> str:
 
 
 def is_link_local(text: str) -> bool:
-    """Return whether this is a link-local address, where clouds keep their metadata; also for mapped IPv4 ones."""
+    """Return whether this is a link-local address, also as mapped IPv4, where clouds keep their metadata."""
     address = ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_link_local

@@ -1,7 +1,7 @@
 """Interception of requests to hosts with a credential: the proxy acts as the server and forwards to the real one.
 
-One request per connection, in HTTP/1.1 (RFC 9112). Anything ambiguous is refused. The real server's certificate is
-verified; the command trusts the proxy's through the authority of its run.
+It serves one request per connection, in HTTP/1.1 (RFC 9112). Anything ambiguous is refused. The real server's
+certificate is verified; the command trusts the proxy's certificate through the authority of its run.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Authority(Protocol):
 
 
 def system_bundle() -> bytes:
-    """Return this machine's CA bundle (PEM), b"" if not found. Raises OSError."""
+    """Return this machine's CA bundle (PEM), or b"" if it is not found. Raises OSError."""
     return next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
 
 
@@ -86,14 +86,14 @@ def insert_credentials(head: bytes, host: str, credentials: Sequence[JobCredenti
 
 
 CredentialUseCallback = Callable[[str, bool, str], None]
-"""Receives each use of a credential: its name, whether it was inserted, the reason if not."""
+"""Receives each use of a credential: its name, whether it was inserted, and if not, the reason."""
 
 
 class Interception:
     """Intercepts the requests of one command to the hosts of its credentials."""
 
     def __init__(self, credentials: Sequence[JobCredential], trust: Callable[[], ssl.SSLContext]) -> None:
-        """`trust` makes the context that verifies the real servers. Raises NotConfigured without the library."""
+        """`trust` creates the context that verifies the real servers. Raises NotConfigured without the library."""
         self._of: dict[str, tuple[JobCredential, ...]] = {}
         for each in credentials:
             self._of[each.host] = (*self._of.get(each.host, ()), each)

@@ -26,9 +26,9 @@ from hob.tools.sandbox.network.hosts import (
 from hob.tools.sandbox.network.interception import Interception
 from hob.tools.sandbox.network.request_heads import ProxyRefused, send_error, split_head, split_header
 
-# The server name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3) shows the real destination of a tunnel.  Many
-# hosts share addresses. A tunnel to an allowed name could address another host behind the same address, so the name in
-# the first message must equal the allowed one.
+# The server name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3) shows the real destination of a tunnel. Many hosts
+# share addresses, so a tunnel to an allowed name could address another host behind the same address. Therefore the name
+# in the first message must equal the allowed one.
 
 MAX_HELLO = 5 + 16384 * 2
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
@@ -39,7 +39,7 @@ class NotTls(Exception):
 
 
 def server_name(data: bytes) -> str | None:
-    """Return the name in the hello, "" if it has none; None while the message is incomplete. Raises NotTls."""
+    """Return the name in the hello, or "" if it has none; None while the message is incomplete. Raises NotTls."""
     hello = bytearray()
     at = 0
     while True:
@@ -134,7 +134,7 @@ async def resolve_host(host: str, port: int) -> list[str]:
 
 
 def is_reachable(address: str) -> bool:
-    """Return whether this is an internet address and not this machine's own, which is one a socket can be bound to."""
+    """Return whether this is an internet address and not this machine's own, to which a socket can be bound."""
     if not is_public_address(address):
         return False
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -192,9 +192,9 @@ class Proxy:
         except ProxyRefused as refusal:
             await send_error(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
-            pass  # one of the sides is gone, or was never a proxy client
+            pass  # one of the sides is gone, or was not a proxy client
         except asyncio.CancelledError:
-            pass  # closed; asyncio would otherwise report the connection's end as an error
+            pass  # closed; otherwise asyncio would report the connection's end as an error
         finally:
             self._open.discard(task)
             await _close(writer)
@@ -346,7 +346,7 @@ def _headers(lines: list[str]) -> tuple[list[str], int]:
 async def _copy(
     source: StreamReader, sink: StreamWriter, limit: int | None, is_too_much: Callable[[int], bool] = lambda _: False
 ) -> None:
-    """Copy until the source ends; with a limit, at most that much, and without closing the other side.
+    """Copy until the source ends; with a limit, copy at most that much and do not close the other side.
 
     Raises OSError if it is too much.
     """

@@ -1,11 +1,11 @@
-"""HTTP request heads as the proxy reads them (RFC 9112): anything ambiguous is refused."""
+"""HTTP request heads as the proxy reads them (RFC 9112). Anything ambiguous is refused."""
 
 from asyncio import StreamWriter
 from contextlib import suppress
 
 
 class ProxyRefused(Exception):
-    """Raised for a request that the proxy refuses. The message is for the requesting command."""
+    """Raised for a request that the proxy refuses. The message is for the command that sent it."""
 
     def __init__(self, reason: str, code: str = "403 Forbidden") -> None:
         super().__init__(reason)
