@@ -1,4 +1,4 @@
-"""What commands see of the system on their empty root: programs, and the part of /etc that programs need."""
+"""The parts of the system that commands see on their empty root: programs, and the part of /etc that programs need."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 PROGRAMS = ("/usr", "/nix/store", "/gnu/store")
 
-# Public files only: no keys (/etc/ssl/private, /etc/pki/tls/private), no accounts, no mounts, no services.
+# Public files only: no keys (/etc/ssl/private, /etc/pki/tls/private), accounts, mounts or services.
 ETC = (
     *("alternatives", "bash.bashrc", "bash_completion.d", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
     *("debian_version", "default/locale", "fonts", "gai.conf", "host.conf", "inputrc", "ImageMagick-6"),
@@ -43,7 +43,8 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
     """Point `folder` at an /etc for commands: copies of the files listed above, and the files in `written`.
 
     Mounting one copy is cheaper than mounting each name, as a mount takes a fifth of a millisecond. Running commands
-    keep the folder they started with, so the current one and its predecessor are kept. Raises OSError.
+    keep
+    the folder they started with, so the current one and its predecessor are kept. Raises OSError.
     """
     made = folder.with_name(f"{folder.name}-{_fingerprint(written)}")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="new-", ignore_cleanup_errors=True) as temporary:
@@ -55,7 +56,7 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
         before = folder.readlink().name if folder.is_symlink() else ""
         if before == made.name:
             return
-        if not before and folder.exists():  # made by an older Hob
+        if not before and folder.exists():  # made by an older release
             folder.rename(Path(temporary, "old"))
         link = Path(temporary, "link")
         link.symlink_to(made.name)
@@ -93,7 +94,7 @@ def _fill(folder: Path, written: Mapping[str, str]) -> None:
 
 
 def _copy_public(source: str, target: str) -> None:
-    """Copy a file readable by everybody (root could also read private keys), or a link to a program's file."""
+    """Copy a file that is readable by everybody (root could also read private keys), or a link to a program's file."""
     path = Path(source)
     if path.is_symlink() and str(path.readlink()).startswith(("/usr/", "../usr/")):
         Path(target).symlink_to(path.readlink())
@@ -102,7 +103,7 @@ def _copy_public(source: str, target: str) -> None:
 
 
 # The kernel protects much of /proc by owner only: if Hob runs as root, these files stay writable inside a user
-# namespace, and /proc/sys/kernel/core_pattern is a way to run programs outside. So they are mounted read-only.
+# namespace, and /proc/sys/kernel/core_pattern is a way to run programs outside. Therefore they are mounted read-only.
 _KERNEL_OF_ROOT = ("acpi", "asound", "driver", "fs", "mtrr", "scsi", "sys", "tty")
 _KERNEL_HIDDEN = ("keys", "key-users")
 

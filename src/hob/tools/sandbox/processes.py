@@ -1,4 +1,4 @@
-"""Background commands: named, polled, written to, and ended with Hob."""
+"""Background commands, which have ids, are polled and written to, and end with Hob."""
 
 import secrets
 
@@ -17,7 +17,7 @@ MAX_REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """A command's output since the last poll, the bytes lost before it, and how it ended, if it has."""
+    """A command's output since the last poll, the bytes lost before it, and how it ended if it has."""
 
     news: bytes
     missed: int
@@ -44,7 +44,7 @@ class _Entry:
 
 
 class Processes:
-    """The commands of one Hob. Each belongs to an owner (a session), and only that one can find it.
+    """All commands of Hob. Each belongs to an owner (a session), and only the owner can find it.
 
     Ids are unique across restarts.
     """
@@ -66,7 +66,7 @@ class Processes:
     async def run(
         self, job: SandboxJob, *, seconds: float, stdin: bytes = b"", callbacks: OutputCallbacks | None = None
     ) -> JobFinished:
-        """Run a command without an id, to its end or for `seconds` at most. Raises NotConfigured and ToolFailed."""
+        """Run a command without an id, to its end or for at most `seconds`. Raises NotConfigured and ToolFailed."""
         return await run(
             self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, callbacks=callbacks,
             records=self._records,
@@ -81,9 +81,7 @@ class Processes:
         interactive: bool = True,
         callbacks: OutputCallbacks | None = None,
     ) -> tuple[str, RunningCommand]:
-        """Start a command; return its id and itself. Raises NotConfigured and ToolFailed, also if too many are
-        running.
-        """
+        """Start a command; return its id and itself. Raises NotConfigured, and ToolFailed, also if too many run."""
         if self.running >= MAX_RUNNING:
             raise ToolFailed(f"{MAX_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
@@ -105,7 +103,7 @@ class Processes:
         return name in self._entries
 
     def find(self, name: str, owner: str) -> RunningCommand:
-        """Return the command of this id. Raises NotFound, also if it belongs to another owner."""
+        """Return the command with this id. Raises NotFound, also if it belongs to another owner."""
         entry = self._entries.get(name)
         if entry is None or entry.owner != owner:
             raise NotFound(translatable("There is no command {name}.", name=name))
@@ -149,7 +147,7 @@ class Processes:
         self._entries.clear()
 
     def _forget(self) -> None:
-        """Forget the oldest ended commands; running ones are kept."""
+        """Forget the oldest ended commands. Running ones are kept."""
         ended = [name for name, entry in self._entries.items() if not entry.running.running]
         for name in ended[: max(0, len(self._entries) - MAX_REMEMBERED)]:
             del self._entries[name]

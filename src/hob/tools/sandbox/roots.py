@@ -1,4 +1,4 @@
-"""Folders that commands may be given, and opening them safely against replacement."""
+"""Folders that commands may be given, and how they are opened safely against replacement."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import JobRoot, SandboxJob
 
-# Not even folders inside these: devices, the kernel, the running system's sockets and settings.
+# Folders inside these are refused too: devices, the kernel, the running system's sockets and settings.
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc")
 # Folders inside these are allowed, but not the whole.
 _WHOLE = (
@@ -29,12 +29,14 @@ _PRIVATE = (
 
 
 def private_places(home: Path) -> tuple[Path, ...]:
-    """Return the places of the owner's home that no command may see."""
+    """Return the places of the owner's home that commands cannot see."""
     return tuple(home / name for name in _PRIVATE)
 
 
 def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
-    """Raise NotConfigured if this folder must not be given: it belongs to the system or contains something private."""
+    """Raise NotConfigured if this folder must not be given, because it belongs to the system or contains something
+    private.
+    """
     path = root.path
     if not path.is_absolute() or ".." in path.parts:
         raise NotConfigured(
@@ -60,7 +62,7 @@ def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
 
 
 def resolve_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
-    """Return a folder from the settings, with links resolved; relative paths are refused.
+    """Return a folder from the settings, with links resolved. Relative paths are refused.
 
     Raises NotConfigured for folders that commands cannot be given.
     """
@@ -77,10 +79,11 @@ def resolve_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Pat
 
 
 def open_place(path: Path) -> int:
-    """Open a folder or file as a fixed reference (O_PATH); the caller closes it.
+    """Open a folder or file as a fixed reference (O_PATH), which the caller closes.
 
-    Each part of the path is opened relative to the one before, and none may be a symbolic link; otherwise a command
-    that can write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
+    Each part of the path is opened relative to the one before, and none may be a symbolic link. Otherwise a command
+    that can
+    write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
     """
     place = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -107,7 +110,7 @@ class ProtectedMount:
 
 
 def open_protected_mounts(folder: int, names: Iterable[str], keep: Callable[[int], int]) -> Iterator[ProtectedMount]:
-    """Yield mounts that protect these names below an open folder, outer ones first; `keep` receives every descriptor.
+    """Yield mounts that protect these names below an open folder, outer ones first. `keep` receives every descriptor.
 
     All parent folders are mounted too, because one could otherwise be moved and replaced. Names that end in a slash are
     folders and are created if missing. A file in place of a folder (`.git` of a worktree) is protected instead.
@@ -153,7 +156,7 @@ def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:
 
 
 def effective_roots(job: SandboxJob) -> tuple[JobRoot, ...]:
-    """Return the roots, outer ones first, without those inside another one that grants as much."""
+    """Return the roots, outer ones first, without those inside another root that grants as much."""
     kept: list[JobRoot] = []
     for root in sorted(job.roots, key=lambda root: (len(root.path.parts), not root.writable)):
         if not any(root.path.is_relative_to(other.path) and other.writable >= root.writable for other in kept):
@@ -162,7 +165,7 @@ def effective_roots(job: SandboxJob) -> tuple[JobRoot, ...]:
 
 
 def check_job(job: SandboxJob, forbidden: Sequence[Path]) -> None:
-    """Raise NotConfigured for a root that cannot be given, ToolFailed for a folder outside all roots."""
+    """Raise NotConfigured for a root that cannot be given, ToolFailed for a working folder outside all roots."""
     for root in job.roots:
         check_root(root, forbidden)
     if ".." in job.folder.parts or not any(job.folder.is_relative_to(root.path) for root in job.roots):

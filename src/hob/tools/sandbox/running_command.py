@@ -1,4 +1,4 @@
-"""A running command: its buffered output, its input, and ending it with everything it started."""
+"""A running command: its buffered output, its input, and how it ends with everything it started."""
 
 import asyncio
 import fcntl
@@ -22,7 +22,7 @@ from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback
 # Output buffer: the beginning and the end are kept; the middle of long output is counted and passed on.
 
 MAX_KEPT = 256 * 1024
-_HEAD = 0.4  # share of the beginning; what matters most is at the end
+_HEAD = 0.4  # share of the beginning; the most important output is at the end
 
 OutputCallback = Callable[[bytes], None]
 
@@ -55,7 +55,7 @@ class CommandOutputBuffer:
         room = self._room - len(self._head)
         self._head += piece[:room]
         self._tail += piece[room:] if room else piece
-        if len(self._tail) > 2 * self._most_tail:  # trimmed rarely, so that small pieces stay cheap
+        if len(self._tail) > 2 * self._most_tail:  # trimmed only now and then, so that small pieces stay cheap
             del self._tail[: -self._most_tail]
 
     @property
@@ -86,7 +86,7 @@ _DEAD = 5.0  # seconds within which killed processes are gone
 _AFTER_EXIT = 1.0  # seconds to wait for the last output after the exit, as another process may hold the pipe open
 _LOOK = 1.0  # seconds between checks of the bytes written to disk
 _MAX_UNREAD = 4 * MIB
-_MAX_DECISIONS = 100  # reported per command, which could ask for hosts endlessly
+_MAX_DECISIONS = 100  # reported per command, because a command could ask for hosts endlessly
 _PIECE = 64 * 1024
 _NOT_STARTED = 126
 
@@ -106,7 +106,8 @@ class OutputCallbacks:
 
 class HostDecisions:
     """Reports each decision about a command's network once. Refusals are added to its output, because few programs show
-    a proxy's answer.
+    a
+    proxy's answer.
     """
 
     def __init__(self, output: OutputCallback, on_decision: HostDecisionCallback) -> None:
@@ -115,7 +116,7 @@ class HostDecisions:
         self._told: set[HostDecision] = set()
 
     def note(self, decision: HostDecision) -> None:
-        """Report a decision unless it is known."""
+        """Report a decision unless it was reported before."""
         if decision in self._told or len(self._told) >= _MAX_DECISIONS:
             return
         self._told.add(decision)
@@ -127,7 +128,7 @@ class HostDecisions:
 
 @dataclass(slots=True)
 class Streams:
-    """Our ends of a command's input and output, the same descriptor for a terminal. None if there is none."""
+    """Hob's ends of a command's input and output, the same descriptor for a terminal. None for a missing one."""
 
     reading: int | None
     writing: int | None
@@ -135,7 +136,7 @@ class Streams:
 
 
 class RunningCommand(asyncio.SubprocessProtocol):
-    """A running command. Created by `start`; ends by itself or by `stop`."""
+    """A running command. Created by `start`; ends on its own or by `stop`."""
 
     def __init__(
         self,
@@ -167,16 +168,16 @@ class RunningCommand(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """The process that was started for it."""
+        """The id of the process that was started for it."""
         return self._transport.get_pid() if self._transport is not None else 0
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the command has not ended yet."""
         return not self._closed.is_set()
 
     async def wait(self, seconds: float | None = None) -> JobFinished | None:
-        """Return how it ended, or None if it is still running after `seconds`."""
+        """Return how the command ended, or None if it is still running after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
@@ -186,7 +187,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
 
     @property
     def finished(self) -> JobFinished:
-        """How it ended, or its current state."""
+        """How the command ended, or its current state."""
         status, reason = self._status, self._reason
         if status is None and not self.running and reason is EndReason.EXITED:
             reason = EndReason.NOT_STARTED
@@ -194,7 +195,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         return JobFinished(reason, _NOT_STARTED if status is None else status, kept, left_out, self._seconds, gap)
 
     async def stop(self, reason: EndReason = EndReason.STOPPED, grace: float = GRACE) -> JobFinished:
-        """Stop it with SIGTERM, and SIGKILL after `grace` seconds. On return, nothing that it started is left."""
+        """Stop the command with SIGTERM, then SIGKILL after `grace` seconds. On return, nothing it started is left."""
         if not self._exited.is_set():
             self._reason = reason
             if grace > 0:
@@ -209,7 +210,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         return self.finished
 
     def write(self, data: bytes, *, end: bool = False) -> None:
-        """Write to its input; `end` closes the input. Raises ToolFailed if it cannot be written to."""
+        """Write to the command's input; `end` closes the input. Raises ToolFailed if it cannot be written to."""
         if self._streams.writing is None or self._closing or not self.running:
             raise ToolFailed("The command reads nothing more.")
         if len(self._unwritten) + len(data) > _MAX_UNREAD:
@@ -240,7 +241,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             self._loop.call_later(_AFTER_EXIT, self.close)
 
     def close(self) -> None:
-        """Release its resources after it has exited or failed to start."""
+        """Release the command's resources after it has exited or failed to start."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -274,7 +275,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             self._end(EndReason.TOO_MUCH_OUTPUT)
 
     def _look(self) -> None:
-        """Check periodically how much was written to disk, as the kernel limits only single files."""
+        """Check periodically how much was written to disk, because the kernel limits only single files."""
         if self._exited.is_set():
             return
         if sum(map(_bytes_written, _descendants(self.pid))) > self._most_written:
@@ -298,7 +299,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         except BlockingIOError:
             self._loop.add_writer(writing, self._flush)
             return
-        except OSError:  # it no longer reads
+        except OSError:  # the command no longer reads
             self._unwritten.clear()
             self._closing = True
         if self._closing and not self._streams.terminal:
@@ -330,7 +331,7 @@ async def start(
     callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> RunningCommand:
-    """Start a command and list it in `records` until it ends. Only with `interactive` it has an input.
+    """Start a command and list it in `records` until it ends. It has an input only if it is `interactive`.
 
     The caller must end it with `stop`, or wait for its end. Raises NotConfigured and ToolFailed.
     """
@@ -384,7 +385,7 @@ async def run(
     callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> JobFinished:
-    """Run a command to its end, or for `seconds` at most. Nothing of it is left afterwards, even if this is cancelled.
+    """Run a command to its end, or for at most `seconds`. Nothing of it is left afterwards, even if this is cancelled.
 
     Raises NotConfigured and ToolFailed.
     """
@@ -411,7 +412,7 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _bytes_written(pid: int) -> int:
-    """Return the bytes that a process and its ended children wrote to disk; 0 if unknown."""
+    """Return the bytes that a process and its ended children wrote to disk, or 0 if unknown."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()
         told = {name: int(value) for name, _, value in (line.partition(": ") for line in lines)}
@@ -421,7 +422,7 @@ def _bytes_written(pid: int) -> int:
 
 
 def _open_streams(window: Window | None, interactive: bool, before: ExitStack) -> tuple[Streams, tuple[int, int]]:
-    """Open our ends and the command's; the latter are closed once it has them."""
+    """Open Hob's ends and the command's; the latter are closed once the command has them."""
     if window is not None:
         ours, theirs = pty.openpty()
         before.callback(os.close, theirs)

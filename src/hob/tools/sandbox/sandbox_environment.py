@@ -1,4 +1,4 @@
-"""What all commands of one Hob share: environment, limits, caches, protected and forbidden places."""
+"""The environment shared by all commands: variables, limits, caches, protected and forbidden places."""
 
 import shutil
 import tempfile
@@ -14,9 +14,9 @@ from hob.tools.sandbox.roots import private_places, resolve_root
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
 
-# A command's HOME is empty and temporary.  Files in a home control programs (~/.gitconfig, ~/.config/pip,
-# ~/.local/bin), so what one command writes there must not affect the next one, which may serve another person or have
-# network access. Only downloads are kept, separately.
+# A command's HOME is empty and temporary. Files in a home control programs (~/.gitconfig, ~/.config/pip, ~/.local/bin),
+# so what one command writes there must not affect the next one, which may serve another person or have network access.
+# Only downloads are kept, separately.
 
 # Cache folders and their places in a home. None of them is in PATH or read as configuration.
 PACKAGES: Mapping[str, str] = {
@@ -25,9 +25,9 @@ PACKAGES: Mapping[str, str] = {
     "go": "go/pkg/mod",
     "maven": ".m2/repository",
 }
-"""Without these, nothing can be built offline."""
+"""Caches without which nothing can be built offline."""
 DOWNLOADS: Mapping[str, str] = {"pip": ".cache/pip", "uv": ".cache/uv", "npm": ".npm/_cacache"}
-"""These only save time; their tools cannot use a read-only cache."""
+"""Caches that only save time, and that their tools cannot use read-only."""
 
 
 def make_caches(folder: Path) -> None:
@@ -37,14 +37,14 @@ def make_caches(folder: Path) -> None:
 
 
 def cache_links(keeps_downloads: bool) -> Iterator[tuple[str, str]]:
-    """Yield the names of caches and their places in a home, for commands that may change them or only read."""
+    """Yield the names of caches and their places in a home, for commands that may change them or only read them."""
     yield from PACKAGES.items()
     if keeps_downloads:
         yield from DOWNLOADS.items()
 
 
 def empty_file(state: Path) -> Path:
-    """Return the empty file shown in place of hidden ones. Raises OSError."""
+    """Return the empty file that is shown in place of hidden ones. Raises OSError."""
     path = state / "empty"
     if not path.exists():
         path.touch(mode=0o444)
@@ -53,7 +53,7 @@ def empty_file(state: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Folders for a command without its own file system: its HOME and its /tmp."""
+    """Folders for a command without a file system of its own: its HOME and its /tmp."""
 
     home: Path
     temporary: Path
@@ -69,7 +69,7 @@ def make_scratch(state: Path, after: ExitStack) -> Scratch:
     return scratch
 
 
-# What the clients of Docker and Podman need to find their engine; not visible to commands.
+# What the clients of Docker and Podman need to find their engine. Not visible to commands.
 _ENGINE = (
     *("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
     *("CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
@@ -78,10 +78,11 @@ _ENGINE = (
 
 @dataclass(frozen=True, slots=True)
 class SandboxEnvironment:
-    """Everything about commands that does not change from one to the next.
+    """The properties of commands that do not change from one to the next.
 
     `state` is a folder of Hob's own that commands cannot change, `caches` holds their downloads. `forbidden` are
-    folders that no root may contain or be in. `protected` are names below a root that commands may not change; one that
+    folders
+    that a root must neither contain nor be in. `protected` are names below a root that commands cannot change; one that
     ends in a slash is a folder, and is created if missing. `engine` is the environment of a container engine's client.
     """
 
@@ -114,7 +115,7 @@ def sandbox_environment_of(
 ) -> SandboxEnvironment:
     """Return the environment described by the settings.
 
-    `outer` is the owner's environment and `owner` the owner's home; `caches` and `state` are created if missing. Raises
+    `outer` is the owner's environment and `owner` the owner's home. `caches` and `state` are created if missing. Raises
     NotConfigured for a folder, toolchain or variable that commands cannot be given.
     """
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -155,7 +156,7 @@ def limits_of(settings: SandboxSettings) -> Limits:
 
 
 def git_config(name: str, email: str) -> str:
-    """Return the sandbox's git configuration: the committer, and trust in folders whose owner looks foreign from
+    """Return the sandbox's git configuration: the committer, and trust in folders that seem to have another owner from
     inside.
     """
     lines = ["[safe]", "\tdirectory = *", "[user]"]

@@ -1,6 +1,6 @@
 """Detection of key and password files below the folders of a command, which then sees empty files instead.
 
-Content already in a repository is not secret from commands, which can read it there, so such files are left alone.
+Files with content that is in a repository are left alone, because commands can read it there.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KeyFiles:
-    """Tells which file names suggest keys, and whether a command opens those that it names; then the owner was
-    asked.
+    """Tells which file names suggest keys, and whether a command opens those that it names, which the owner was asked
+    about.
     """
 
     is_key_file: Callable[[str], bool]
@@ -27,7 +27,7 @@ class KeyFiles:
 
 NO_KEY_FILES = KeyFiles(lambda _name: False, lambda _command, _directory: False)
 
-_LARGEST = 1 << 20  # maximum bytes of a file compared with a repository's content
+_LARGEST = 1 << 20  # maximum bytes of a file that is compared with a repository's content
 _REFERENCE = re.compile(rb"[0-9a-f]{40}")
 
 
@@ -51,7 +51,7 @@ def find_secret_files(root: Path, is_secret: Callable[[str], bool], known: Colle
 
 
 def _is_known(path: Path) -> bool:
-    """Return whether git has this very content under this name, or the file is git's own and names a commit."""
+    """Return whether git has exactly this content under this name, or the file is git's own and names a commit."""
     content = _content(path)
     if content is None:
         return False
@@ -68,7 +68,7 @@ def _is_known(path: Path) -> bool:
 
 
 def _content(path: Path, maximum: int = _LARGEST) -> bytes | None:
-    """Return the content of a regular file that is not too large, else None."""
+    """Return the content of a regular file that is not too large; None for others."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:

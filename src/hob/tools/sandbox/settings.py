@@ -1,4 +1,4 @@
-"""What commands may see and use, as the owner sets it."""
+"""Settings of commands: what they may see and use."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec"
 
 
 def host_problem(rule: str, *, addresses: bool = False) -> str:
-    """Return what is wrong with a host rule, or ""."""
+    """Return the problem with a host rule, or ""."""
     from hob.tools.sandbox.network.hosts import HostRules
 
     try:
@@ -21,7 +21,7 @@ def host_problem(rule: str, *, addresses: bool = False) -> str:
 
 
 def host_or_address_problem(rule: str) -> str:
-    """Return what is wrong with a rule for hosts or addresses, or ""."""
+    """Return the problem with a rule for hosts or addresses, or ""."""
     return host_problem(rule, addresses=True)
 
 
@@ -59,7 +59,7 @@ def _any_variable_problem(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CredentialSettings:
-    """A secret that commands use and never hold: the proxy writes it into their requests to one host."""
+    """A secret that commands use without holding it: the proxy writes it into their requests to one host."""
 
     host: str = setting("", "The host, by its full name; sandbox.hosts must allow it.", problem=_plain_host_problem)
     value: Secret | None = setting(None, "The secret: a reference such as env:GITHUB_TOKEN.")
@@ -75,7 +75,7 @@ class CredentialSettings:
 
 @dataclass(frozen=True, slots=True)
 class SandboxSettings:
-    """Where commands run, what they see of the machine and how much of it they may use."""
+    """Where commands run, what they see of the machine, and how much of it they may use."""
 
     backend: str = setting(
         "auto",

@@ -1,4 +1,4 @@
-"""Toolchains in the owner's home: the folders of theirs that commands must see."""
+"""Toolchains in the owner's home: those of their folders that commands must see."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """A toolchain's locations relative to the home. If a pattern in `path` matches several, the highest version is
+    """A toolchain's locations relative to the home. Of several matches of a pattern in `path`, the highest version is
     used.
     """
 
@@ -24,7 +24,7 @@ class Toolchain:
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "asdf": Toolchain((".asdf",), (".asdf/shims", ".asdf/bin"), {"ASDF_DATA_DIR": ".asdf"}),
     "bun": Toolchain((".bun/bin",), (".bun/bin",)),
-    # not all of ~/.cargo, which holds the registry credentials
+    # not all of ~/.cargo, which also holds the registry credentials
     "cargo": Toolchain((".cargo/bin", ".rustup"), (".cargo/bin",), {"RUSTUP_HOME": ".rustup"}),
     "conda": Toolchain(("miniconda3", "miniforge3", "anaconda3"), ("mini*3/bin", "anaconda3/bin")),
     "deno": Toolchain((".deno/bin",), (".deno/bin",)),
@@ -40,7 +40,7 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """What commands get: folders to read, entries for PATH, variables."""
+    """The folders that commands may read, entries for PATH, and variables."""
 
     folders: tuple[Path, ...] = ()
     path: tuple[Path, ...] = ()

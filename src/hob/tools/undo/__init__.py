@@ -1,1 +1,1 @@
-"""Undo of what turns changed in files."""
+"""Undo of changes that turns made to files."""

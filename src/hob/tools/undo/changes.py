@@ -1,4 +1,4 @@
-"""The port for file changes of turns, recorded before they are made, so that they can be undone after a crash."""
+"""The port for file changes of turns, recorded before they are made so that they can be undone after a crash."""
 
 from collections.abc import Collection
 from typing import Protocol

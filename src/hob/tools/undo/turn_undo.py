@@ -1,8 +1,9 @@
 """Undo of everything a turn changed, by file tools and by commands, in any order.
 
 Each change of a file is a step from one state to another. From the current state, the steps are followed backwards as
-far as possible; if no step leads to the current state, somebody else has changed the file since, and it is left alone.
-A file that is as the turn left it counts as untouched, whatever happened in between.
+far as possible. If no step leads to the current state, somebody else has changed the file since, and it is left alone.
+A
+file in the state in which the turn left it counts as untouched, even if it changed in between.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ _NEEDED = "what comes back is in it"
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A change made at or shortly before this time; `blob` has the earlier content if no snapshot does."""
+    """A change made at or shortly before this time. `blob` has the earlier content if no snapshot does."""
 
     at: int
     before: SnapshotEntry | None
@@ -70,11 +71,11 @@ class TurnUndo:
         self._blobs = blobs
 
     async def recover(self) -> None:
-        """Record what commands changed that ran when Hob was killed."""
+        """Record the changes of commands that were running when Hob was killed."""
         await self._log.recover()
 
     async def paths(self, turn: TurnId) -> tuple[str, ...]:
-        """Return the files and folders that this turn changed, whatever happened to them since. Raises NotFound."""
+        """Return the files and folders that this turn changed, even if they changed again since. Raises NotFound."""
         await self._log.settle()
         found = {change.path for change in await self._changed.of(turn)}
         for span in await self._log.spans(turn):
@@ -116,7 +117,7 @@ class TurnUndo:
             restored += [str(way.tree / each.path) for each in told if each.done]
             kept += [SkippedFile(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
             unchanged += way.unchanged
-        await self._files.clear(turn)  # last, because commands may have files of theirs in these folders
+        await self._files.clear(turn)  # last, because commands may have files in these folders
         for way in ways:  # including the folders just removed
             after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
             if after.id != way.now.id:
@@ -168,7 +169,7 @@ class TurnUndo:
         return way
 
     def _keep_folders(self, way: _UndoPlan) -> None:
-        """Keep a folder that the turn created if another's file is restored into it."""
+        """Keep a folder that the turn created if a file is restored into it."""
         needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
         stays = [each for each in way.wanted if each.before is None and each.path in needed]
         way.wanted = [each for each in way.wanted if each not in stays]
@@ -187,7 +188,7 @@ class TurnUndo:
 
 
 def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]:
-    """Return the steps that lead to this state, last one first."""
+    """Return the steps that lead to this state, the last one first."""
     left = list(steps)
     gone: list[_Step] = []
     while (step := _step_to(now, left)) is not None:
@@ -198,7 +199,7 @@ def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]
 
 
 def _step_to(state: SnapshotEntry | None, steps: Iterable[_Step]) -> _Step | None:
-    """Return the newest step to exactly this state, or else to the same content; None if there is none."""
+    """Return the newest step to exactly this state, or else to the same content; None if there is no such step."""
     newest = [step for step in steps if _same_content(step.after, state)][::-1]
     return next((step for step in newest if _same(step.after, state)), newest[0] if newest else None)
 

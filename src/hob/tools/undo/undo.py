@@ -1,4 +1,4 @@
-"""Undo of the file tools' changes: never over a later change, and repeatable after a crash."""
+"""Undo of the file tools' changes, which does not overwrite later changes and can be repeated after a crash."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -30,10 +30,9 @@ class Preview:
 
 
 class Undo:
-    """Undoes what a turn changed in files, but never what somebody else changed since.
+    """Undoes what a turn changed in files, but not what somebody else has changed since.
 
-    Idempotent, also after a crash. Recorded as changes of its own turn (`undo_turn_id`), which can itself be
-    undone.
+    Idempotent, also after a crash. Recorded as changes of its own turn (`undo_turn_id`), which can itself be undone.
     """
 
     def __init__(self, roots: Roots, blobs: Blobs, changes: FileChangesPort, noted: NotedChanges) -> None:
@@ -81,7 +80,7 @@ class Undo:
     async def remove_parts(self, turns: int = 20) -> int:
         """After a crash, remove partly written files of the last turns; return their number."""
         found = 0
-        async with self._noted.lock:  # nothing is being written now, so partly written files will never be completed
+        async with self._noted.lock:  # nothing is being written now, so partly written files will not be completed
             for turn in await self._changes.recent(turns):
                 found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
         return found
@@ -136,7 +135,7 @@ def _state_before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, di
     for change in reversed(changes):
         if _hash(change.after) == _hash(target):
             target = change.before
-        # otherwise it was recorded but never made
+        # otherwise the change was recorded but not made
         elif change is not changes[-1] and _hash(change.before) != _hash(target):
             break
         for state in (change.before, change.after):

@@ -10,7 +10,7 @@ NOT_LOOKED_INTO = "!"
 
 
 class EntryKind(StrEnum):
-    """Kinds of entries. Sockets, pipes and devices are recorded but never restored."""
+    """Kinds of entries. Sockets, pipes and devices are recorded but not restored."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -20,7 +20,7 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What identifies a version of a file to the kernel. Commands cannot reset `ctime`."""
+    """The properties by which the kernel identifies a version of a file. Commands cannot reset `ctime`."""
 
     inode: int
     size: int
@@ -33,7 +33,7 @@ class SnapshotEntry:
     """A name in a folder. Times are in nanoseconds; `content` is the SHA-256 of a file or the target of a link.
 
     A file that was not kept (too large, unreadable) has its stamp as content, which reveals changes but does not allow
-    restoring. The content of a folder that was not examined is `NOT_LOOKED_INTO`.
+    restoring. The content of a folder that was not scanned is `NOT_LOOKED_INTO`.
     """
 
     kind: EntryKind
@@ -43,7 +43,7 @@ class SnapshotEntry:
 
     @property
     def kept(self) -> bool:
-        """Whether it can be restored."""
+        """Whether the entry can be restored."""
         return self.kind is not EntryKind.OTHER and not self.content.startswith("!")
 
     def is_same(self, other: "SnapshotEntry | None") -> bool:
@@ -57,7 +57,8 @@ class SnapshotEntry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A folder at one moment. `entries` are keyed by path below the folder; `left_out` are folders not examined.
+    """A folder at one moment. `entries` are keyed by path below the folder; `left_out` are folders that were not
+    scanned.
 
     `taken` is the wall time in nanoseconds at its beginning. `unrecoverable` is what would be lost: files too large,
     unreadable or too many in total, and skipped folders that are not caches.
@@ -81,7 +82,7 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotChange:
-    """A difference. `restorable` tells whether the earlier state was kept."""
+    """A difference. `restorable` says whether the earlier state was kept."""
 
     path: str
     what: Difference

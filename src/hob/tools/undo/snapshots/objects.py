@@ -14,11 +14,11 @@ _CLONE = 0x40049409  # FICLONE of ioctl_ficlone(2)
 
 
 class Damaged(Exception):
-    """Raised when a stored content is missing or corrupt."""
+    """Raised if stored content is missing or corrupt."""
 
 
 class ObjectStore:
-    """Contents in a folder of Hob's own. Written by renaming, so existing ones are complete."""
+    """Contents in a folder of Hob's own. They are written by renaming, so existing ones are complete."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,7 +29,7 @@ class ObjectStore:
         if size > _PIECE:
             return self._keep_large(fd)
         data = os.read(fd, _PIECE + 1)
-        if len(data) > _PIECE:  # it grew meanwhile
+        if len(data) > _PIECE:  # the file grew meanwhile
             os.lseek(fd, 0, os.SEEK_SET)
             return self._keep_large(fd)
         return self.keep_bytes(data)
@@ -45,7 +45,7 @@ class ObjectStore:
         return name
 
     def load(self, name: str) -> bytes | None:
-        """Return a stored content; None if missing or corrupt."""
+        """Return stored content; None if it is missing or corrupt."""
         try:
             data = self._path(name).read_bytes()
         except OSError:
@@ -53,7 +53,7 @@ class ObjectStore:
         return data if hashlib.sha256(data).hexdigest() == name else None
 
     def copy(self, name: str, fd: int) -> None:
-        """Write a stored content to this descriptor. Raises Damaged if it is missing or corrupt, and OSError."""
+        """Write stored content to this descriptor. Raises Damaged if it is missing or corrupt, and OSError."""
         digest = hashlib.sha256()
         try:
             with self._path(name).open("rb") as file:
@@ -66,7 +66,7 @@ class ObjectStore:
             raise Damaged(name)
 
     def prune(self, needed: Iterable[str]) -> int:
-        """Delete all other contents; return the number of bytes freed."""
+        """Delete all contents except these; return the number of bytes freed."""
         kept = set(needed)
         freed = 0
         for path in self._folder.glob("??/*"):

@@ -1,4 +1,4 @@
-"""Restoring earlier states, name by name, and never over a later change."""
+"""Restoring earlier states, name by name, without overwriting a later change."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, open_folder, 
 
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
-    """The result for one change: whether the earlier state is there, and if not, why."""
+    """The result for one change: whether the earlier state was reached, and if not, why."""
 
     path: str
     done: bool
@@ -143,7 +143,7 @@ class SnapshotRestorer:
             os.close(place)
 
     def _write(self, folder: int, name: str, wanted: SnapshotEntry, now: SnapshotEntry | None) -> None:
-        # always the same name, so that the next attempt removes what a crash left behind
+        # always the same name, so that the next attempt removes a file that a crash left behind
         temporary = f".hob-undo-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
@@ -164,7 +164,7 @@ class SnapshotRestorer:
         fd = os.open(temporary, flags, 0o600, dir_fd=folder)
         try:
             self._objects.copy(wanted.content, fd)
-            os.fchmod(fd, wanted.mode & 0o1777)  # nothing is restored as setuid
+            os.fchmod(fd, wanted.mode & 0o1777)  # the setuid and setgid bits are not restored
             os.utime(fd, ns=(wanted.stamp.mtime, wanted.stamp.mtime))
         finally:
             os.close(fd)
@@ -183,7 +183,7 @@ class SnapshotRestorer:
 
 
 def _must_go_first(change: SnapshotChange) -> bool:
-    """Return whether the name must be removed first: it was added, or a folder and something else replaced each
+    """Return whether the name must be removed first, because it was added, or a folder and something else replaced each
     other.
     """
     before, after = change.before, change.after

@@ -1,7 +1,7 @@
-"""Scanning a folder that commands may be changing at the same time.
+"""Scans of a folder that commands may be changing at the same time.
 
 Everything is opened relative to its parent folder and no symbolic link is followed: a command that replaces a file by a
-link to one outside must not get that file into a snapshot, from which undo would hand it over.
+link to one outside must not get that file into a snapshot, from which undo would restore it for the command to read.
 """
 
 import os
@@ -18,22 +18,22 @@ MIB = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
-_RACY = 50_000_000  # nanoseconds; a file changed within the same tick of the kernel's clock shows no new time
+_RACY = 50_000_000  # nanoseconds; a file changed twice within a tick of the kernel's clock may show no new time
 
-# Folders that tools can refill. Changes of commands in them cannot be undone.
+# Folders that tools can fill again. Changes that commands make in them cannot be undone.
 CACHES = frozenset(
     [
         *("node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".gradle", ".next"),
         *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
     ]
 )
-# Folder names for which a cache tag is believed; the tag alone could be written into any folder.
+# Folder names for which a cache tag is believed. The tag alone could be written into any folder.
 TAGGED_CACHES = frozenset(["target", ".cache", "cache", ".ccache", "zig-cache", ".zig-cache", ".terraform"])
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLimits:
-    """Limits of what is kept. Sizes are in bytes; what exceeds them is recorded but cannot be restored."""
+    """Limits on what is kept. Sizes are in bytes; entries beyond the limits are recorded but cannot be restored."""
 
     file: int = 256 * MIB
     tree: int = 1024 * MIB
@@ -56,7 +56,7 @@ def open_folder(root: int, path: str) -> Iterator[int]:
 
 
 class SnapshotWalk:
-    """One scan of a folder. What has not changed since `last` is not read again."""
+    """One scan of a folder. Entries that have not changed since `last` are not read again."""
 
     def __init__(self, objects: ObjectStore, bounds: SnapshotLimits, last: Snapshot | None) -> None:
         self.entries: dict[str, SnapshotEntry] = {}
@@ -146,9 +146,9 @@ class SnapshotWalk:
         return read_file(fd, name, self._objects)
 
     def _is_tagged(self, fd: int, path: str) -> bool:
-        """Return whether a folder is tagged as a cache. A folder examined before stays examined; otherwise a command
-        could
-        hide its changes by adding a tag.
+        """Return whether a folder is tagged as a cache. A folder that was scanned before is always scanned, because a
+        command could
+        otherwise hide its changes by adding a tag.
         """
         if path in self._opened:
             return False
@@ -184,7 +184,7 @@ def read_file(folder: int, name: str, objects: ObjectStore) -> SnapshotEntry:
 
 
 def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLimits) -> SnapshotEntry | None:
-    """Return the current entry of a name in an open folder, read anew; None if it does not exist. Raises OSError."""
+    """Return the current entry of a name in an open folder, freshly read; None if it does not exist. Raises OSError."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

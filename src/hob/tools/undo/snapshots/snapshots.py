@@ -24,7 +24,7 @@ from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
 TURNS_KEPT = 100
-"""Number of turns with changes by commands whose snapshots are kept; older ones cannot be undone."""
+"""Number of turns with changes by commands whose snapshots are kept. Older turns cannot be undone."""
 
 
 class Snapshots:
@@ -43,7 +43,7 @@ class Snapshots:
         self._lock = Lock()
 
     def take(self, tree: Path) -> Snapshot:
-        """Take a snapshot of a folder. Only what has changed since the last one is read.
+        """Take a snapshot of a folder. Only entries that have changed since the last one are read.
 
         Raises ToolFailed if the folder does not exist or is reached through a link, OSError if the disk is full.
         """
@@ -92,7 +92,7 @@ class Snapshots:
             raise NotFound(translatable("The state of {tree} before is not kept any more.", tree=tree)) from error
 
     def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
-        """Restore the state before these changes; return the result of each. What was changed again since is kept.
+        """Restore the state before these changes; return the result of each. Later changes are kept.
 
         Idempotent, also after an interruption. Raises ToolFailed if the folder does not exist.
         """
@@ -102,7 +102,7 @@ class Snapshots:
     def preview(
         self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()
     ) -> tuple[RestoreResult, ...]:
-        """Return what `restore` would do once these paths below the folder are gone, without doing it."""
+        """Return what `restore` would do once these paths below the folder are gone. Changes nothing."""
         return tuple(SnapshotRestorer(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
 
     def content(self, entry: SnapshotEntry) -> bytes | None:
@@ -125,7 +125,7 @@ class Snapshots:
                     if path.stem not in names and path.stem != latest:
                         path.unlink()
                         continue
-                    with suppress(ValueError, KeyError, IndexError):  # a corrupt one needs nothing
+                    with suppress(ValueError, KeyError, IndexError):  # a corrupt snapshot needs nothing
                         rows = json.loads(path.read_text("utf-8"))["rows"]
                         needed.update(row[7] for row in rows if row[1] == EntryKind.FILE)
             return self._objects.prune(needed)
