@@ -30,8 +30,8 @@ class ProfileSection:
     """The core profile: what owners have said about themselves. Only in the owner's own prompts.
 
     A session keeps the profile it started with, so that the provider's cache stays valid. Changes show after a
-    compaction,
-    after an hour without a prompt (caches do not live longer), and at once if something was corrected or forgotten.
+    compaction, after an hour without a prompt (caches do not live longer), and at once if something was corrected or
+    forgotten.
     """
 
     name = "core profile"

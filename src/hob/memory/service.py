@@ -32,8 +32,7 @@ SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """Layers that are recalled. Identity files are in the prompt anyway."""
 _MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.25, 0.6
 """Minimum shares of a message: of an item that is recalled automatically, and of the best item, also for tasks. If the
-best
-item has less, memory counts as knowing nothing about the message.
+best item has less, memory counts as knowing nothing about the message.
 """
 _ADJACENT_POSITIONS = 3
 """Distance within which two items of a conversation or document count as adjacent."""
@@ -59,8 +58,7 @@ class ItemSearcher(Protocol):
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
         """Return the items of this scope that help with the query, best first, as of the time `as_of`. Raises
-        StoreErrors,
-        ModelError.
+        StoreErrors, ModelError.
         """
 
     async def prepare(self, scope: Scope) -> None:
@@ -85,8 +83,7 @@ class MemoryService:
         """`allows` returns whether the owner's turns may use memory now, with a given model.
 
         `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches. Days begin as
-        in
-        `zone` (None: the machine's).
+        in `zone` (None: the machine's).
         """
         self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *plugin_layers)
@@ -134,8 +131,7 @@ class MemoryService:
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
         """Return what helps with the query, best first. `asked` marks an explicit search; `as_of` searches memory as it
-        was at that
-        time (Unix seconds). Raises StoreErrors.
+        was at that time (Unix seconds). Raises StoreErrors.
 
         If the embedder fails, words alone count, and the status shows its `problem`.
         """

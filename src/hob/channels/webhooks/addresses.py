@@ -49,8 +49,7 @@ async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...
     """Resolve a host to numeric addresses, best first. Raises SendFailed if any of them must not be called.
 
     The failure is permanent only for fixed addresses. A name may temporarily resolve elsewhere, for example behind a
-    captive
-    portal or before a tunnel is up.
+    captive portal or before a tunnel is up.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -39,8 +39,7 @@ class OutgoingWebhooks:
     """Implements `Channel`. A chat is a receiver's name in the settings; a message's text is the request body.
 
     Redirects are not followed, proxies are not used, and response bodies are not read. Nothing is opened before the
-    first
-    message.
+    first message.
     """
 
     name = WEBHOOK_OUT_CHANNEL

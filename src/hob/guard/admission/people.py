@@ -62,8 +62,7 @@ def person_session(inbound: Inbound, people: People) -> SessionKey | None:
     """Return the key of the direct conversation with this person; None for groups, threads and unknown people.
 
     Strangers never share a conversation, nor does anybody on an unauthenticated channel, where the sender class is
-    lower
-    than the person's.
+    lower than the person's.
     """
     if inbound.group or inbound.origin.thread or inbound.origin.channel in POLLED_CHANNELS:
         return None

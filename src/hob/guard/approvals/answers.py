@@ -54,10 +54,8 @@ def parse_answer(text: str) -> ApprovalReply | None:
     """Parse a message that is nothing but an answer; return None for everything else.
 
     Accepts `approve:ID` or `deny:ID`, optionally followed by `session` or `always`, or a bare yes or no (ja, nein).
-    Anything
-    ambiguous is not an answer: no "ok", no "sure", no thumbs up. A text in this form is an answer even if its id names
-    no
-    question, since it cannot mean anything else.
+    Anything ambiguous is not an answer: no "ok", no "sure", no thumbs up. A text in this form is an answer even if its
+    id names no question, since it cannot mean anything else.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
@@ -83,8 +81,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     """Return why this message cannot answer a question, or "" if it can.
 
     `further` are additional channels that the owner considers authenticated. `scoped` means that the message came with
-    a
-    token valid for one chat only.
+    a token valid for one chat only.
     """
     channel = inbound.origin.channel
     if inbound.sender.cls is not SenderClass.OWNER:
@@ -104,8 +101,7 @@ def choose_question(
     """Return the id of the session's question that is answered, or None if that is uncertain.
 
     `waiting` are the open questions. A bare word counts only in a direct chat with exactly one of them, asked before
-    the
-    word was written. `in_doubt` means that a question of the model is open, or that someone has written since.
+    the word was written. `in_doubt` means that a question of the model is open, or that someone has written since.
     """
     if answer.id is not None:
         return answer.id

@@ -38,10 +38,8 @@ class CommandReading:
     """A command as the shell analysis understood it.
 
     `lines` are shown to people. An approval must bind `programs`, `scripts` (with the directory they are relative to)
-    and
-    `targets`, the other words that may be paths. `sets_variables` means that the command sets variables, which
-    influence
-    the files that programs use.
+    and `targets`, the other words that may be paths. `sets_variables` means that the command sets variables, which
+    influence the files that programs use.
     """
 
     findings: tuple[ShellFinding, ...] = ()
@@ -74,10 +72,8 @@ class ArgumentReader:
     """Dependencies of call analysis.
 
     `secrets` finds known secret values, `personal` finds personal data (cards, accounts, passwords). `resolve` returns
-    the
-    real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
-    paths
-    as written. `file_exists` returns whether a file exists at a path.
+    the real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
+    paths as written. `file_exists` returns whether a file exists at a path.
     """
 
     places: Places
@@ -95,14 +91,12 @@ class ToolCallAnalysis:
     known.
 
     A tool without roles, or a call with an argument that they do not cover, is never exempt, because its destinations
-    are
-    unknown.
+    are unknown.
 
     `paths` and `sources` are normalised. A recipient is None if it is not a plain address; `people` are the same
-    recipients
-    as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as written;
-    `plain`
-    are other texts except times and numbers. `replaces` means that the call overwrites an existing file.
+    recipients as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as
+    written; `plain` are other texts except times and numbers. `replaces` means that the call overwrites an existing
+    file.
     """
 
     tool: str

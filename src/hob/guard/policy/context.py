@@ -21,10 +21,8 @@ class Sandbox:
     `versioned`: the writable tree is versioned around each command. `exposed`: nothing prevents a command from changing
     files in that tree that later turns or outside programs execute or obey. `reaches` returns whether the settings let
     commands reach a host; `online` says whether they let commands reach any host, as a running one may already do.
-    `late`:
-    changes to files that git runs are undone only after the command has ended. `missing` says why nothing confines
-    commands
-    here.
+    `late`: changes to files that git runs are undone only after the command has ended. `missing` says why nothing
+    confines commands here.
     """
 
     confined: bool = True
@@ -53,14 +51,11 @@ class Context:
     """Whose turn it is, what it has seen, and how its session is configured.
 
     `sender` is the least known of the speakers, `named` is what the owner's own words name. `group` means that others
-    read
-    the answer. `model` made the call; `depth` is the number of agents between it and a person's message. `answerable`
-    means
-    that a person will see a question. `searched` are addresses that the search provider returned in this turn;
-    `private` is
-    the private text it has read; `written` are files that earlier tainted turns changed without telling the owner;
-    `reached` are hosts that an approved command of this turn reaches; `untrusted_sources` describes, for people, the
-    foreign text it has read, as far as known.
+    read the answer. `model` made the call; `depth` is the number of agents between it and a person's message.
+    `answerable` means that a person will see a question. `searched` are addresses that the search provider returned in
+    this turn; `private` is the private text it has read; `written` are files that earlier tainted turns changed without
+    telling the owner; `reached` are hosts that an approved command of this turn reaches; `untrusted_sources` describes,
+    for people, the foreign text it has read, as far as known.
     """
 
     sender: SenderClass = SenderClass.STRANGER

@@ -83,10 +83,8 @@ class OwnerWords:
         """Return whether the words contain this name of a person, room, place or thing, used as a name.
 
         A single word counts only if it is written like a name: with a capital or a digit within a sentence, in quotes,
-        after
-        `#` or `@`, next to "channel", or like a file; a number counts only after "id". So politeness does not name an
-        account
-        called "please", nor does a time of day name a file called 13.
+        after `#` or `@`, next to "channel", or like a file; a number counts only after "id". So politeness does not
+        name an account called "please", nor does a time of day name a file called 13.
         """
         bare = name.strip().lstrip("#@")
         if not bare or not bare.isprintable():
@@ -212,8 +210,7 @@ def _is_name(name: str, text: str, found: re.Match[str]) -> bool:
 
 def _amounts(words: str) -> frozenset[Decimal]:
     """Return amounts of money: numbers next to a currency, or all numbers if there is no currency. Account numbers do
-    not
-    count.
+    not count.
     """
     text = _ACCOUNT.sub(" ", words)
     found = list(_AMOUNT.finditer(text))

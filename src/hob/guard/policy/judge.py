@@ -40,8 +40,7 @@ class PolicyInput:
     """Inputs of a decision that are not part of the turn; see `Context` for their meanings.
 
     `reachable` means that the owner can be asked although nobody waits for this turn. `contacts` are stored addresses
-    by
-    name. `untrusted_sources` is foreign text that the model sees in addition to the turn's own messages.
+    by name. `untrusted_sources` is foreign text that the model sees in addition to the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED

@@ -87,8 +87,7 @@ class Places:
         """Return whether the owner must be told if a command changed this.
 
         That is executable configuration, except in git's own folder, which git itself changes all the time: there, only
-        hooks
-        and settings make git run something.
+        hooks and settings make git run something.
         """
         for folder in _REPOSITORIES:
             inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
@@ -119,8 +118,7 @@ def is_secret_file(where: str) -> bool:
 
 def is_hidden_file(name: str) -> bool:
     """Return whether commands see an empty file in place of a file of this name. Most `.pem` files are certificates, so
-    they
-    stay visible.
+    they stay visible.
     """
     return SECRET_NAME.fullmatch(name) is not None and not (name.endswith(".pem") and "key" not in name)
 

@@ -89,10 +89,8 @@ class SimpleCommand:
     """A simple command at any depth. Markers in values stand for unknown parts (see `arguments`).
 
     `via` are the enclosing constructs (`sudo`, `sh -c`, `$( )`, …), outermost first. `directory` is the working
-    directory as
-    far as the text tells. `reads` are the environment variables that the command expands. `fed_by` are the programs
-    that
-    write to its standard input, and `stdin` is their output, or None if there is no known writer.
+    directory as far as the text tells. `reads` are the environment variables that the command expands. `fed_by` are the
+    programs that write to its standard input, and `stdin` is their output, or None if there is no known writer.
     """
 
     name: str
@@ -144,8 +142,7 @@ class Analysis:
         """The files that an interpreter runs or that run as programs, with the directory they are relative to.
 
         If something outside the text runs (`cat FILE | sh`, `sh < FILE`), these are all files that any of its commands
-        names.
-        Project files (`make`, `npm run`) are always included.
+        names. Project files (`make`, `npm run`) are always included.
         """
         found: dict[tuple[str, str], None] = {}
         bound = tuple(self._bound)

@@ -340,8 +340,7 @@ class Expander:
 
     def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
         """Evaluate `${name:-argument}` and its variants. See `unset` for variables that are not set here, which may
-        come from the
-        environment.
+        come from the environment.
         """
         if operator.endswith("+"):
             return argument if value or (value is None and self.unset) else ""

@@ -170,8 +170,7 @@ def _part_of(word: str, object_: str) -> bool:
 
 def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
     """Yield the clauses that contain the object in the writer's own words, each with the part of its sentence before
-    the
-    object.
+    the object.
     """
     wanted = {*words_of(object_)}
     own = _QUOTED.sub(lambda match: match[0] if {*words_of(match[0])} <= wanted else " \u2026 ", words)

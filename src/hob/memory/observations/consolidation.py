@@ -31,8 +31,7 @@ class Consolidator(ConversationWork):
 
     async def step(self, model: BackgroundModel) -> float | None:
         """Summarise finished conversations; return the seconds until the next one may have finished, or None. Raises
-        WorkPaused,
-        StoreErrors.
+        WorkPaused, StoreErrors.
         """
         looked = await self._work.place(CONSOLIDATION)
         upto, sessions = await self._work.sessions_since(looked) if self._settings.observe else (looked, [])

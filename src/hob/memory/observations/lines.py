@@ -100,8 +100,7 @@ def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
     compounded.
 
     Days and times may be computed ("tomorrow"), small numbers may be words. In German, where every noun looks like a
-    name,
-    half of the names suffice.
+    name, half of the names suffice.
     """
     said = " ".join(word for item in sources for word in words_of(item.text))
     known = [word for word in {*said.split()} if len(word) >= _PART]

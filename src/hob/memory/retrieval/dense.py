@@ -189,8 +189,7 @@ def _add_columns(columns: Sequence[Sequence[int]]) -> list[int]:
 
 def _subtract(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
     """Return the digits of `more - less + 2**count - 1` for all items at once; the constant keeps the result from
-    becoming
-    negative. Both operands have at most `count` digits.
+    becoming negative. Both operands have at most `count` digits.
     """
     digits, carry = list[int](), 0
     for one, other, _ in zip_longest(more, less, range(count), fillvalue=0):

@@ -187,10 +187,8 @@ class Retriever:
         """Return items that help with the query, best first: at most `limit`, from these layers or from all.
 
         With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds), later items are
-        left out
-        and items replaced later are included. Equal queries over equal memory give equal results. Raises StoreErrors,
-        and
-        ModelError if an embedder is configured and fails.
+        left out and items replaced later are included. Equal queries over equal memory give equal results. Raises
+        StoreErrors, and ModelError if an embedder is configured and fails.
         """
         search = SnapshotSearch(
             Query.parse(query, now, self._zone),

@@ -142,8 +142,7 @@ class StoredFacts(StorePart):
         """Record the decisions in order, in one transaction with the progress of the work.
 
         Each decision is a change of its own, the first one under the given name, so that an undo reverts no other
-        decision.
-        Returns the new records, including goals as facts. Background work is reported in the timeline. Raises
+        decision. Returns the new records, including goals as facts. Background work is reported in the timeline. Raises
         StoreErrors.
         """
         now = self._now()
@@ -176,8 +175,7 @@ class StoredFacts(StorePart):
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
         """Return background records that the owner was not told about. The same turn gets the same records again.
-        Raises
-        StoreErrors.
+        Raises StoreErrors.
         """
         if not await self._readers.read(lambda connection: _news(connection, scope, turn)):
             return []

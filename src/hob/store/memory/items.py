@@ -82,8 +82,7 @@ _DROP = (
 _AT_ONCE = 500
 _LARGE_BATCH, _MAX_UNINDEXED, _INDEX_BATCH = 50, 7_000, 1_000
 """Minimum size of a batch that is indexed after it was acknowledged, maximum number of items that wait for it, and
-number
-of items then indexed together, at half the cost per item of a hundred.
+number of items then indexed together, at half the cost per item of a hundred.
 """
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"

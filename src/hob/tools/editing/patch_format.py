@@ -32,8 +32,7 @@ class Hunk:
     """A change: old and new lines, without line ends.
 
     `line` is the expected line number (0 if not given), `anchors` are lines that precede the change, `at_end` means
-    that it
-    is at the end of the file. `unended` are the sides whose last line has no line end.
+    that it is at the end of the file. `unended` are the sides whose last line has no line end.
     """
 
     old: tuple[str, ...]

@@ -78,10 +78,8 @@ class CommandLog:
     """Records commands and attributes changes to them. Its methods raise OSError and StoreErrors on storage failures.
 
     On first use, commands that were running when Hob was killed are recorded as ended. `protected` names below each
-    folder
-    cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not attributed
-    to
-    them.
+    folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not
+    attributed to them.
     """
 
     def __init__(self, rows: CommandStore, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
@@ -140,8 +138,7 @@ class CommandLog:
 
     async def recover(self) -> int:
         """Record the end of commands that were running when Hob was killed; return their number. Only the first call
-        has an
-        effect.
+        has an effect.
         """
         async with self._lock:
             if self._recovered:

@@ -84,8 +84,7 @@ class CommandAccess:
     """The network, folders and secrets that commands may reach.
 
     `hosts` are the rules of the owner's settings. Content of `outgoing` folders leaves the machine, so only commands
-    with
-    network access may write there. Key files appear empty to commands, except those that a command opens by
+    with network access may write there. Key files appear empty to commands, except those that a command opens by
     `key_files`.
     """
 

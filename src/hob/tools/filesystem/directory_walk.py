@@ -91,8 +91,7 @@ class DirectoryWalk:
     """Parameters of a walk. `path` is the real path of the start; `closed` returns whether a real path is skipped.
 
     Paths that `.gitignore` excludes are skipped too, unless `everything` is set; `rules` are the rules from folders
-    above.
-    Git's own folders are always skipped.
+    above. Git's own folders are always skipped.
     """
 
     path: str

@@ -1,8 +1,7 @@
 """Path patterns with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time for every pattern.
 
 Each path component is matched by a regular expression of atomic groups, which do not backtrack; for `**`, as in any
-glob
-matcher, only the last one passed is retried.
+glob matcher, only the last one passed is retried.
 """
 
 import re

@@ -68,10 +68,8 @@ class Roots:
     """The roots, the forbidden places within them, and the only ways to open what is beneath them.
 
     Relative names start at `base`, which is in a root; `~` is `home`. `forbidden` are files and folders that tools
-    cannot
-    see, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies. Contents
-    of
-    files with `secret` names are not shown, wherever they are.
+    cannot see, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies.
+    Contents of files with `secret` names are not shown, wherever they are.
     """
 
     def __init__(

@@ -34,9 +34,8 @@ class FileSearch:
     """A search, either beneath a folder's descriptor or in the single file called `name`.
 
     A file must match all `globs`. `rules` are the texts of `.gitignore` files, each with the number of parts of `above`
-    it
-    applies to. `closed` are real paths skipped under any name (including hard links); `secret` is a pattern of names to
-    skip.
+    it applies to. `closed` are real paths skipped under any name (including hard links); `secret` is a pattern of names
+    to skip.
     """
 
     descriptor: int

@@ -47,8 +47,7 @@ class TaskCall:
     """A call that may become a task. `begun` is the task that an earlier process stored for the call, or empty.
 
     `keep` stores the task durably and raises StoreErrors. `is_shutting_down` returns whether the call continues in the
-    next
-    process.
+    next process.
     """
 
     keep: Callable[[str], Awaitable[None]]

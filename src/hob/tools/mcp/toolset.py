@@ -66,8 +66,7 @@ class McpToolset:
         """Make the call, or resume its task.
 
         Raises ToolFailed, UserInputNeeded, ToolRefused if the tool has changed, and OutcomeUnknown if there is nothing
-        to
-        resume.
+        to resume.
         """
         arguments = json.loads(call.arguments or "{}")
         begun = await self._tasks.find(context.turn, call) if context.resumed else ""

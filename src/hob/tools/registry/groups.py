@@ -284,8 +284,7 @@ def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | Non
     """Return the names of tools that match a query, best first.
 
     Rare words weigh more, and words in names count twice. Tools that mostly failed weigh less. Matches less than half
-    as
-    good as the best one are dropped.
+    as good as the best one are dropped.
     """
     words = {
         spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))

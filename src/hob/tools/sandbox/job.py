@@ -54,11 +54,9 @@ class SandboxJob:
     """A command to run.
 
     `folder` is inside one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
-    is
-    added to the sandbox's own variables. With a window the command gets a terminal instead of pipes. `keeps_downloads`
-    means that its downloads stay in the caches for later commands. `hidden` files appear empty to it, if the backend
-    can do
-    that. `credentials` are secrets that it uses at hosts without holding them.
+    is added to the sandbox's own variables. With a window the command gets a terminal instead of pipes.
+    `keeps_downloads` means that its downloads stay in the caches for later commands. `hidden` files appear empty to it,
+    if the backend can do that. `credentials` are secrets that it uses at hosts without holding them.
     """
 
     argv: tuple[str, ...]

@@ -43,8 +43,7 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
     """Point `folder` at an /etc for commands: copies of the files listed above, and the files in `written`.
 
     Mounting one copy is cheaper than mounting each name, as a mount takes a fifth of a millisecond. Running commands
-    keep
-    the folder they started with, so the current one and its predecessor are kept. Raises OSError.
+    keep the folder they started with, so the current one and its predecessor are kept. Raises OSError.
     """
     made = folder.with_name(f"{folder.name}-{_fingerprint(written)}")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="new-", ignore_cleanup_errors=True) as temporary:

@@ -82,8 +82,7 @@ def open_place(path: Path) -> int:
     """Open a folder or file as a fixed reference (O_PATH), which the caller closes.
 
     Each part of the path is opened relative to the one before, and none may be a symbolic link. Otherwise a command
-    that can
-    write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
+    that can write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
     """
     place = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

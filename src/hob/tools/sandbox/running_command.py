@@ -106,8 +106,7 @@ class OutputCallbacks:
 
 class HostDecisions:
     """Reports each decision about a command's network once. Refusals are added to its output, because few programs show
-    a
-    proxy's answer.
+    a proxy's answer.
     """
 
     def __init__(self, output: OutputCallback, on_decision: HostDecisionCallback) -> None:

@@ -81,9 +81,9 @@ class SandboxEnvironment:
     """The properties of commands that do not change from one to the next.
 
     `state` is a folder of Hob's own that commands cannot change, `caches` holds their downloads. `forbidden` are
-    folders
-    that a root must neither contain nor be in. `protected` are names below a root that commands cannot change; one that
-    ends in a slash is a folder, and is created if missing. `engine` is the environment of a container engine's client.
+    folders that a root must neither contain nor be in. `protected` are names below a root that commands cannot change;
+    one that ends in a slash is a folder, and is created if missing. `engine` is the environment of a container engine's
+    client.
     """
 
     caches: Path

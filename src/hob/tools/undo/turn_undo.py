@@ -2,8 +2,7 @@
 
 Each change of a file is a step from one state to another. From the current state, the steps are followed backwards as
 far as possible. If no step leads to the current state, somebody else has changed the file since, and it is left alone.
-A
-file in the state in which the turn left it counts as untouched, even if it changed in between.
+A file in the state in which the turn left it counts as untouched, even if it changed in between.
 """
 
 import asyncio

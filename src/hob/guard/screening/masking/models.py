@@ -24,8 +24,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 class MaskedModel:
     """Implements `Model` around another one. Applied before journalling, display and hashing, so that all of them see
-    the same
-    text.
+    the same text.
     """
 
     def __init__(self, model: Model, known: KnownSecrets) -> None:

@@ -1,9 +1,9 @@
 """Patterns of attempts to steer an assistant, as data.
 
-Phrases are words in order, within one sentence, with a maximum number of words in between:
-`"ignore|forget 4 @earlier 3 @orders"`. A word ending in `*` matches every word with this beginning, `_` joins
-consecutive words, `@` names a list below. Signs are regular expressions for anything that is not language; a test
-limits their steps. Both are matched against text normalised by `scanner.plain`.
+Phrases are words in order, within one sentence, with a maximum number of words in between: `"ignore|forget 4 @earlier 3
+@orders"`. A word ending in `*` matches every word with this beginning, `_` joins consecutive words, `@` names a list
+below. Signs are regular expressions for anything that is not language; a test limits their steps. Both are matched
+against text normalised by `scanner.plain`.
 
 A score of 1.0 is suspicious alone; lower scores need company. Families follow the OWASP cheat sheet on prompt
 injection, https://cheatsheetseries.owasp.org/cheatsheets/LLM_Prompt_Injection_Prevention_Cheat_Sheet.html.

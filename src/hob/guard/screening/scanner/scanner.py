@@ -38,8 +38,7 @@ _GAPS = re.compile(r"\n{2,1000}+")
 
 def plain(text: str) -> str:
     """Return the text in lower case, with single spaces, at most one empty line, and look-alikes replaced by the
-    letters they
-    stand for.
+    letters they stand for.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE_SIGNS.sub("", text))

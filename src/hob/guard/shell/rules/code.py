@@ -1,8 +1,7 @@
 """Code in other languages within a command: `python -c`, `awk`, `sed`, SQL.
 
 It is not parsed. A word that can start programs, open connections, delete, or turn text into code needs approval.
-Quoted
-text is read as a shell command and as a path, and refused where those are.
+Quoted text is read as a shell command and as a path, and refused where those are.
 """
 
 import re

@@ -37,8 +37,7 @@ def limit_prefix(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tupl
     """Return the command prefix that applies the limits and enters the control groups (paths of `cgroup.procs`).
 
     A watcher in its process group kills the whole group when `alive`, the end of a pipe held by Hob, closes. This also
-    works
-    while the sandbox is being set up and nothing else ties it to Hob's life.
+    works while the sandbox is being set up and nothing else ties it to Hob's life.
     """
     lines = [f"(read -r _ </proc/self/fd/{alive}; kill -9 -$$) </dev/null >/dev/null 2>&1 &"]
     lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
@@ -58,8 +57,7 @@ def limit_prefix_inside(limits: Limits) -> tuple[str, ...]:
     """Return the command prefix that applies limits within its user namespace.
 
     Empty if the kernel counts differently: before 5.14 it counts all processes of the user, and root's processes are
-    not
-    counted at all.
+    not counted at all.
     """
     if os.geteuid() == 0 or _kernel() < (5, 14):
         return ()
@@ -122,8 +120,7 @@ class Bubblewrap:
     @property
     def _pins(self) -> bool:
         """Whether folders are mounted from open descriptors. If mounted by path, as in older versions, they could be
-        replaced by a
-        link that a concurrent command creates.
+        replaced by a link that a concurrent command creates.
         """
         return "--bind-fd" in self.options
 

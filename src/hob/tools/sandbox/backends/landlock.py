@@ -47,8 +47,7 @@ _ETC = (
 _KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
 _MAX_BESIDE = 400
 """Maximum number of files granted individually. Each is an open descriptor while the command is started, and a process
-may
-have about a thousand.
+may have about a thousand.
 """
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
@@ -131,8 +130,7 @@ class Landlock(SupervisedBackend):
 
 def handled_rights(version: int) -> tuple[int, int, int]:
     """Return all rights known to this version, for files, network and outside processes. Commands have only the rights
-    that a
-    rule grants.
+    that a rule grants.
     """
     files = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
     network = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0

@@ -64,6 +64,5 @@ class Backend(Protocol):
         """Return the program for this job; `decided` receives each decision about its network.
 
         Resources needed until it has started are registered in `before`, those needed until it has ended in `after`.
-        Raises
-        NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
+        Raises NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
         """

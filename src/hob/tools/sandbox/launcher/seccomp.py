@@ -193,12 +193,9 @@ class FilterRules:
 
     If `sockets` is false, every socket that can reach another process is refused, in place of a network namespace. If
     `truncate` is false, truncate(2) is refused, which old versions of Landlock do not control. `spared` are processes
-    that
-    must not be signalled, in place of a process namespace. If `metadata` is false, changing a file's owner, mode, times
-    and
-    attributes is refused, which no version of Landlock controls; with `supervised`, the filter's listener is asked
-    about
-    modes and times.
+    that must not be signalled, in place of a process namespace. If `metadata` is false, changing a file's owner, mode,
+    times and attributes is refused, which no version of Landlock controls; with `supervised`, the filter's listener is
+    asked about modes and times.
     """
 
     sockets: bool = True

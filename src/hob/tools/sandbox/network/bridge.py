@@ -2,8 +2,7 @@
 
 A socket permanently belongs to the network namespace it was created in, regardless of its holder. So a short-lived
 process enters the namespace of a sandbox that has not started yet, listens on its loopback, passes the socket to Hob
-and
-exits. No part of Hob runs in the sandbox, no file is shared with it, and it can reach only one port.
+and exits. No part of Hob runs in the sandbox, no file is shared with it, and it can reach only one port.
 """
 
 import array

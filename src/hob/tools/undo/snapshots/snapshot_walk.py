@@ -147,8 +147,7 @@ class SnapshotWalk:
 
     def _is_tagged(self, fd: int, path: str) -> bool:
         """Return whether a folder is tagged as a cache. A folder that was scanned before is always scanned, because a
-        command could
-        otherwise hide its changes by adding a tag.
+        command could otherwise hide its changes by adding a tag.
         """
         if path in self._opened:
             return False
