@@ -122,7 +122,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.stop_keepalive()
         if self.conn.state is OPEN:
             self.queue.put_nowait({"type": "websocket.disconnect", "code": 1012})
-            self.conn.send_close(1012, "Hob ends or starts anew; connect again and go on")
+            self.conn.send_close(1012, "Hob is stopping or restarting; reconnect and continue")
             self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.close()
         self._abort_later()
