@@ -442,7 +442,9 @@ async def test_phone_access_is_opened_and_closed_in_the_browser(world: World, br
         tab = await open_tab(world, browser, "/settings?tab=phone")
         page = tab.page
         await expect(page.get_by_text("https://127.0.0.9:")).to_be_visible()
-        await expect(page.get_by_role("link", name="Load the certificate here")).to_be_visible()
+        await expect(
+            page.get_by_role("link", name="Download the certificate to transfer it another way")
+        ).to_be_visible()
         await page.get_by_role("button", name="Show QR code").click()
         await expect(page.get_by_role("img", name="QR code")).to_be_visible()
         await page.get_by_role("button", name="Close access").click()

@@ -67,7 +67,7 @@ def test_command_works_without_a_daemon_and_asks_before_it_deletes(
     monkeypatch.setenv("HOB_WORKSPACE_SEED", "false")
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert run(["sessions"]) == 0
-    assert "no conversation yet" in capsys.readouterr().out
+    assert "No conversations yet" in capsys.readouterr().out
     assert run(["sessions", "list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"sessions": []}
     assert run(["sessions", "show"]) == 1

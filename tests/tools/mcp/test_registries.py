@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ HOST = "packages.company.example"
 MANIFEST = {"name": "thing", "version": "1.0.0", "bin": {"thing": "thing.js"}}
 
 
+@cache
 def tarball() -> bytes:
+    """Return one archive for all requests: gzip writes the time into it, and npm compares checksums."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for name, text in (("package.json", json.dumps(MANIFEST)), ("thing.js", "#!/usr/bin/env node\n")):

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -86,21 +87,17 @@ def import_(
     with ExitStack() as stack:
         plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack, mine=mine)
         progress = ProgressLine()
-
-        def told(total: int, done: int, messages: int) -> None:
-            text = _("conversations {done}/{total}, {messages:,} messages")
-            progress.show(text.format(done=done, total=total, messages=messages))
-
+        show = partial(_show_progress, progress)
         only_look = dry_run or (json and not yes)
         if only_look:
-            plan = count_new(plan, home, told)
+            plan = count_new(plan, home, show)
         progress.end()
         if not json:
             _show_plan(plan)
         if not only_look:
             if not yes and plan.open and not confirm("Take this over?"):
                 return 1
-            plan = carry_out(plan, home, told)
+            plan = carry_out(plan, home, show)
             progress.end()
             if any(item.status is ItemStatus.DONE for item in plan.of(ItemKind.SETTING, ItemKind.SECRET)):
                 notify_daemon(home, quiet=json)
@@ -110,6 +107,11 @@ def import_(
         again = ["hob", "import", chosen.id, *([str(path)] if path else ()), *(["--mine"] if mine else ())]
         _show_end(plan, again=shlex.join(again) if only_look else "")
     return 1 if any(item.status is ItemStatus.FAILED for item in plan.items) else 0
+
+
+def _show_progress(line: ProgressLine, total: int, done: int, messages: int) -> None:
+    text = _("conversations {done}/{total}, {messages:,} messages")
+    line.show(text.format(done=done, total=total, messages=messages))
 
 
 def _offer(*, as_json: bool) -> int:
