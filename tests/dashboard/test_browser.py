@@ -187,6 +187,7 @@ async def test_token_signs_in_and_sign_out_ends_the_login(world: World, browser:
 @pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
 @pytest.mark.parametrize("size", [(1280, 800), (768, 1024), (360, 740)], ids=["desktop", "tablet", "phone"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.timeout(360)  # axe reads some forty views
 async def test_no_view_has_a_serious_accessibility_violation(
     world: World, browser: Browser, size: tuple[int, int], theme: str
 ) -> None:
@@ -207,6 +208,7 @@ async def test_no_view_has_a_serious_accessibility_violation(
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
+@pytest.mark.timeout(360)  # axe reads some forty views
 async def test_no_empty_view_has_a_serious_accessibility_violation(world: World, browser: Browser) -> None:
     source = await asyncio.to_thread(AXE.read_text, "utf-8")
     found: dict[str, Any] = {}
