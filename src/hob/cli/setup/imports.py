@@ -110,8 +110,9 @@ def import_(
 
 
 def _show_progress(line: ProgressLine, total: int, done: int, messages: int) -> None:
-    text = _("conversations {done}/{total}, {messages:,} messages")
-    line.show(text.format(done=done, total=total, messages=messages))
+    line.show(
+        _("conversations {done}/{total}, {messages:,} messages").format(done=done, total=total, messages=messages)
+    )
 
 
 def _offer(*, as_json: bool) -> int:
@@ -122,8 +123,11 @@ def _offer(*, as_json: bool) -> int:
     if not found:
         raise NotFound("no other assistant was found here; `hob import openclaw PATH` reads a folder elsewhere")
     for each, folder in found:
-        told = _("{assistant} in {folder}; `hob import {id}` takes it over")
-        print(told.format(assistant=paint(each.title, "bold"), folder=line(str(folder), 200), id=each.id))
+        print(
+            _("{assistant} in {folder}; `hob import {id}` takes it over").format(
+                assistant=paint(each.title, "bold"), folder=line(str(folder), 200), id=each.id
+            )
+        )
     return 0
 
 
