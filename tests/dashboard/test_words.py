@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from hob.app.settings.sections import SECTIONS
-from hob.cli.activity.timeline import TURN_WORDS
+from hob.cli.activity.timeline import SUBAGENT_WORDS, TURN_WORDS
 from hob.cli.chat.rendering.tool_calls import STATUS_NAMES
 from hob.cli.trust.audit import KIND_WORDS, OUTCOME_WORDS
 from hob.core.translation.code_words import FAULT_WORDS, STATE_WORDS
@@ -26,7 +26,7 @@ def tables() -> dict[str, dict[str, str]]:
 def test_codes_have_the_same_words_as_in_the_command_line() -> None:
     found = tables()
     for name, codes, others in (
-        ("WORDS", {**STATUS_NAMES, **STATE_WORDS, **FAULT_WORDS}, {"denied", "error", "skipped"}),
+        ("WORDS", {**SUBAGENT_WORDS, **STATUS_NAMES, **STATE_WORDS, **FAULT_WORDS}, {"denied", "error", "skipped"}),
         ("AUDIT", {**KIND_WORDS, **OUTCOME_WORDS}, set[str]()),
         ("TURN", TURN_WORDS, set[str]()),
     ):

@@ -20,7 +20,7 @@ REMEMBER = ("remember", json.dumps({"text": "The cat is called Minka."}))
     ("language", "begins", "ends"),
     [
         ("en", "remember needs your approval: it would count as your instruction", "not yours: notes.md."),
-        ("de", "remember braucht deine Erlaubnis: es würde in späteren", "nicht von dir ist: notes.md."),
+        ("de", "remember braucht deine Freigabe: es würde in späteren", "nicht von dir ist: notes.md."),
     ],
 )
 async def test_file_read_with_an_earlier_message_is_named(

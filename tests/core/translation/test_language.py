@@ -15,9 +15,9 @@ def test_money_is_formatted_in_the_readers_language(micro: int, english: str, ge
 
 
 def test_numbers_in_a_translation_have_its_separators() -> None:
-    message = "{total:,} items; limit for items that expire: {maximum:,}"
-    assert say("en", message, total=3, maximum=50_000) == "3 items; limit for items that expire: 50,000"
-    assert say("de", message, total=3, maximum=50_000) == "3 Einträge; Grenze für die, die ablaufen: 50.000"
+    message = "Items: {total:,}; limit for items that expire: {maximum:,}"
+    assert say("en", message, total=3, maximum=50_000) == "Items: 3; limit for items that expire: 50,000"
+    assert say("de", message, total=3, maximum=50_000) == "Einträge: 3; Grenze für die, die ablaufen: 50.000"
     assert say("de", "{days:g} days", days=1.5) == "1,5 Tage"
 
 

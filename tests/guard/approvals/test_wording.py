@@ -56,7 +56,7 @@ def test_whole_question_is_shown_in_german() -> None:
     )
     shown = render_question(question, "de")
     assert shown.splitlines() == [
-        "write braucht deine Erlaubnis: es ist so.",
+        "write braucht deine Freigabe: es ist so.",
         "Für telegram:bob.",
         "In /w.",
         "path:",

@@ -21,7 +21,7 @@ async def test_status_names_waiting_approvals_with_the_next_step(world: World) -
     told = await world.hob("ask", "/status")
     assert "Waiting for your approval: 1. `hob approvals`" in told.out
     told = await world.hob("ask", "/status", HOB_AGENT_LANGUAGE="de")
-    assert "Wartet auf deine Erlaubnis: 1." in told.out
+    assert "Wartet auf deine Freigabe: 1." in told.out
 
 
 async def test_status_names_where_a_question_was_asked(world: World) -> None:

@@ -175,7 +175,7 @@ class SlashCommands:
         seen = await self._operations.status()
         asked = seen["for_approval"] + seen["for_answer"]
         held = (
-            (Answer.STATUS_FOR_LEAVE, seen["for_approval"]),
+            (Answer.STATUS_FOR_APPROVAL, seen["for_approval"]),
             (Answer.STATUS_FOR_ANSWER, seen["for_answer"]),
             (Answer.STATUS_PAUSED, seen["parked"] - asked),
             (Answer.STATUS_HALTED, int(seen["halted"] is not None)),

@@ -56,9 +56,7 @@ class TurnUndoService:
         if not name:
             newest = await self.newest(session)
             if newest is None:
-                raise NotFound(
-                    translatable("no turn of {session} has changed files that can be restored", session=session)
-                )
+                raise NotFound(translatable("no turn of this conversation has changed files that can be restored"))
             return newest
         base = name
         while base.startswith(_PREFIX):

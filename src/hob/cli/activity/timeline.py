@@ -48,6 +48,16 @@ TURN_WORDS: Mapping[str, str] = {
     TurnState.SILENT: translatable("finished without an answer"),
 }
 """Turn events by the turn's new state; other states keep their own word."""
+SUBAGENT_WORDS: Mapping[str, str] = {
+    "spawn_accepted": translatable("accepted"),
+    "begun": translatable("begun"),
+    "steer": translatable("redirected"),
+    "kill": translatable("stopped"),
+    "killed": translatable("stopped"),
+    "error": translatable("failed"),
+    "timeout": translatable("no result in time"),
+}
+"""Events of sub-agents; others keep their own word."""
 
 _ENDED: Mapping[str, str] = {"paused": translatable("continued"), "archived": translatable("restored")}
 """The former state of a conversation that was resumed or restored."""
@@ -143,4 +153,6 @@ def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
         return (_("asked you about {tool}").format(tool=name),)
     if kind == EventKind.SESSION:
         name = _(_ENDED.get(name, name) if event["classification"] == "no" else STATE_WORDS.get(name, name))
+    elif kind == EventKind.SUBAGENT:
+        name = _(SUBAGENT_WORDS.get(name, name))
     return (": ".join(filter(None, (name or _("none"), failed))),)

@@ -73,7 +73,7 @@ def stats(*, json: Json = False) -> None:
         right=(1,),
     )
     totals = seen["totals"]
-    print(_("{total:,} items; limit for items that expire: {maximum:,}").format(
+    print(_("Items: {total:,}; limit for items that expire: {maximum:,}").format(
         total=totals["total_chunks"], maximum=totals["max_chunks"]))  # fmt: skip
     if totals["permanent_chunks"] > totals["max_chunks"]:
         told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")

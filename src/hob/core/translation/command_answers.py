@@ -15,7 +15,7 @@ class Answer(StrEnum):
     UNKNOWN = auto()
     UNKNOWN_NEAR = auto()
     STATUS = auto()
-    STATUS_FOR_LEAVE = auto()
+    STATUS_FOR_APPROVAL = auto()
     STATUS_FOR_ANSWER = auto()
     STATUS_PAUSED = auto()
     STATUS_HALTED = auto()
@@ -110,7 +110,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.STATUS: (
         "Hob {version}: {running} running, {waiting} waiting, {owed} replies pending; model {model}; store {store}."
     ),
-    Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
+    Answer.STATUS_FOR_APPROVAL: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
     Answer.STATUS_PAUSED: "Hob continues later: {count}.",
     Answer.STATUS_HALTED: "Everything was stopped; Hob starts no work of its own until `/resume`.",

@@ -63,7 +63,7 @@ def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, Li
 def _call_lines(question: Question, language: str) -> Iterator[str]:
     reason = visible(translated(strip_rule(question.reason), language))
     yield say(language, "{tool} needs your approval: {reason}.", tool=visible(question.tool), reason=reason)
-    if question.requester and question.requester != "local:owner":
+    if question.requester not in ("", "local:owner", "api:owner"):
         yield say(language, "For {who}.", who=visible(question.requester))
     if question.directory:
         yield say(language, "In {directory}.", directory=visible(question.directory))

@@ -28,6 +28,7 @@ STATUS_NAMES: Mapping[str, str] = {
     "cancelled": "stopped",
     "skipped": "not made, a message came first",
     "loop": "refused: the same call again and again",
+    "child": "waits for sub-agents",
     "unknown_outcome": "Hob was stopped during it, so its outcome is unknown",
 }
 """Outcomes other than success, in words."""
