@@ -110,6 +110,7 @@ async def test_slash_commands_are_completed_and_explained_while_typing(world: Wo
 
 async def say(page: Page, text: str) -> None:
     await page.get_by_label("Message to Hob").fill(text)
+    await expect(page.get_by_role("button", name="Send")).to_be_enabled()  # once the page is connected
     await page.keyboard.press("Enter")
 
 

@@ -50,7 +50,8 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   }
 
   function send() {
-    if (!connected || busy || !(text.trim() || files.length)) return;
+    if (busy || !(text.trim() || files.length)) return;
+    if (!connected) return setProblem(t("Offline. Your draft is kept but not sent."));
     onSend({ text: text.trim(), files });
     setText("");
     setFiles([]);
