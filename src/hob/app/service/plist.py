@@ -7,7 +7,7 @@ from hob.app.logs.service_log import NAME
 from hob.app.service.plan import ServicePlan
 
 LABEL = "local.hob"
-_STANDING_BY = """\
+_WRAPPER_SCRIPT = """\
 set -a; test -r "$0" && . "$0"; set +a
 hob= asked=
 trap 'test -n "$hob" && kill -TERM $hob || asked=TERM' TERM INT
@@ -28,7 +28,7 @@ def plist_text(plan: ServicePlan) -> str:
     log = str(plan.home / "logs" / NAME)
     table = {
         "Label": LABEL,
-        "ProgramArguments": ["/bin/sh", "-c", _STANDING_BY, str(plan.environment_file), *plan.program],
+        "ProgramArguments": ["/bin/sh", "-c", _WRAPPER_SCRIPT, str(plan.environment_file), *plan.program],
         "EnvironmentVariables": {"HOB_HOME": str(plan.home), "PATH": plan.path},
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

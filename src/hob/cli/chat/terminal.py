@@ -238,7 +238,7 @@ class TerminalChat:
             self.conversation.write_unfinished()
             self.screen.app.exit()
 
-    def leave_open(self) -> None:
+    def dismiss_question(self) -> None:
         if self._asked is not None:
             self.conversation.leave_open(self._asked)
             self._changed()

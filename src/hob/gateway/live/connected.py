@@ -30,20 +30,20 @@ class OpenConnections:
     """Registry of open WebSockets; refuses new ones at the limit."""
 
     def __init__(self) -> None:
-        self._guests: list[LiveClient] = []
+        self._clients: list[LiveClient] = []
 
     @contextmanager
-    def enter(self, guest: LiveClient) -> Iterator[None]:
+    def enter(self, client: LiveClient) -> Iterator[None]:
         """Register a connection while the block is open. Raises HttpRefusal at the limit."""
-        unknown = sum(each.caller is None for each in self._guests)
-        if len(self._guests) >= MAX_CONNECTED or (guest.caller is None and unknown >= MAX_UNAUTHENTICATED):
+        unknown = sum(each.caller is None for each in self._clients)
+        if len(self._clients) >= MAX_CONNECTED or (client.caller is None and unknown >= MAX_UNAUTHENTICATED):
             raise HttpRefusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
-        self._guests.append(guest)
+        self._clients.append(client)
         try:
             yield
         finally:
-            self._guests = [each for each in self._guests if each is not guest]
+            self._clients = [each for each in self._clients if each is not client]
 
     def view(self) -> list[dict[str, Any]]:
         """List the authenticated connections, oldest first."""
-        return [each.view() for each in self._guests if each.caller is not None]
+        return [each.view() for each in self._clients if each.caller is not None]

@@ -19,13 +19,13 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
     visitor: Visitor | SocketOwner = scope["visitor"]
     try:
         caller, token = _authenticate(scope, visitor)
-        guest = LiveClient(_address(scope), api.clock.now().timestamp(), caller)
-        with api.connected.enter(guest):
+        client = LiveClient(_address(scope), api.clock.now().timestamp(), caller)
+        with api.connected.enter(client):
             await receive()  # `websocket.connect`
             await send({"type": "websocket.accept"})
 
             def known(who: ApiCaller) -> None:
-                guest.caller = who
+                client.caller = who
                 mark_authenticated(scope)
 
             await LiveConnection(api, receive, send, visitor.show, visitor.whole).run(caller, token, known)

@@ -45,25 +45,25 @@ class CooldownRule:
 
 
 _MINUTE, _HOUR = 60.0, 3600.0
-_BUSY_FAULTS = (30.0, _MINUTE, 5 * _MINUTE)
-_WRONG = (5 * _MINUTE, 10 * _MINUTE, 20 * _MINUTE, 40 * _MINUTE, _HOUR)
-_SHORT = (10.0, 20.0, 40.0, _MINUTE)
+_BUSY_SECONDS = (30.0, _MINUTE, 5 * _MINUTE)
+_MISCONFIGURED_SECONDS = (5 * _MINUTE, 10 * _MINUTE, 20 * _MINUTE, 40 * _MINUTE, _HOUR)
+_TRANSIENT_SECONDS = (10.0, 20.0, 40.0, _MINUTE)
 
 RULES: Mapping[ModelFault, CooldownRule] = {
-    ModelFault.RATE_LIMIT: CooldownRule(CooldownScope.LANE, _BUSY_FAULTS),  # servers count requests by key and model
-    ModelFault.OVERLOAD: CooldownRule(CooldownScope.MODEL, _BUSY_FAULTS),
-    ModelFault.TIMEOUT: CooldownRule(CooldownScope.MODEL, _BUSY_FAULTS),
-    ModelFault.AUTH: CooldownRule(CooldownScope.KEY, _WRONG),
+    ModelFault.RATE_LIMIT: CooldownRule(CooldownScope.LANE, _BUSY_SECONDS),  # servers count requests by key and model
+    ModelFault.OVERLOAD: CooldownRule(CooldownScope.MODEL, _BUSY_SECONDS),
+    ModelFault.TIMEOUT: CooldownRule(CooldownScope.MODEL, _BUSY_SECONDS),
+    ModelFault.AUTH: CooldownRule(CooldownScope.KEY, _MISCONFIGURED_SECONDS),
     ModelFault.BILLING: CooldownRule(CooldownScope.KEY, (5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 24 * _HOUR)),
-    ModelFault.NOT_FOUND: CooldownRule(CooldownScope.MODEL, _WRONG),
+    ModelFault.NOT_FOUND: CooldownRule(CooldownScope.MODEL, _MISCONFIGURED_SECONDS),
     # Either the model does not accept our format, or one conversation contains something unusual. A model of the first
     # kind must not be retried forever; a conversation of the second kind must not block the model for all others, whose
     # answers end the cooldown.
     ModelFault.BAD_REQUEST: CooldownRule(CooldownScope.MODEL, (10.0, _MINUTE, 5 * _MINUTE)),
-    ModelFault.NETWORK: CooldownRule(CooldownScope.PROVIDER, _SHORT),
-    ModelFault.CUT: CooldownRule(CooldownScope.MODEL, _SHORT),
-    ModelFault.GARBAGE: CooldownRule(CooldownScope.MODEL, _SHORT),
-    ModelFault.EMPTY: CooldownRule(CooldownScope.MODEL, _SHORT),
+    ModelFault.NETWORK: CooldownRule(CooldownScope.PROVIDER, _TRANSIENT_SECONDS),
+    ModelFault.CUT: CooldownRule(CooldownScope.MODEL, _TRANSIENT_SECONDS),
+    ModelFault.GARBAGE: CooldownRule(CooldownScope.MODEL, _TRANSIENT_SECONDS),
+    ModelFault.EMPTY: CooldownRule(CooldownScope.MODEL, _TRANSIENT_SECONDS),
 }
 """Cooldown after each fault. Other faults say nothing about the route, or occur without a request."""
 
@@ -175,7 +175,7 @@ _REPEATABLE = frozenset(
     }
 )
 _WHATEVER_THE_KEY = frozenset({CooldownScope.MODEL, CooldownScope.PROVIDER})
-_BUSY = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
+_BUSY_FAULTS = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
 _STANDING = frozenset(
     {
         ModelFault.AUTH,
@@ -315,7 +315,7 @@ class FailoverPlan:
             return ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL, attempts=0)
         chosen = next(iter(failures))
         if failures[chosen].fault in _STANDING:
-            chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
+            chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY_FAULTS), chosen)
         error = _with_reference(chosen, failures[chosen])
         if len(failures) > 1:
             each = (
@@ -374,10 +374,10 @@ class FailoverPlan:
     def _failure_of(self, ref: str) -> _Failure | None:
         """Return the error that represents all keys of a model: a busy one if there is one, otherwise the first."""
         failures = [self._failures[route] for route in self._chain if route.ref == ref and route in self._failures]
-        return next((failure for failure in failures if failure.error.fault in _BUSY), next(iter(failures), None))
+        return min(failures, key=lambda failure: failure.error.fault not in _BUSY_FAULTS, default=None)
 
     def _soonest(self, now: float) -> float | None:
-        busy = [failure for failure in self._failures.values() if failure.error.fault in _BUSY]
+        busy = [failure for failure in self._failures.values() if failure.error.fault in _BUSY_FAULTS]
         told = [failure.at + failure.error.retry_after for failure in busy if failure.error.retry_after is not None]
         return max(0.0, min(told) - now) if told and len(told) == len(busy) else None
 

@@ -28,7 +28,7 @@ class PromptActions(Protocol):
     def leave(self) -> None:
         """Handle Ctrl-D at an empty prompt."""
 
-    def leave_open(self) -> None:
+    def dismiss_question(self) -> None:
         """Dismiss the question."""
 
 
@@ -64,8 +64,8 @@ def key_bindings(actions: PromptActions, draft: InputDraft) -> KeyBindingsBase:
 
     @keys.add("escape", filter=asking)
     @keys.add("c-d", filter=empty & asking)
-    def _leave_open(_: KeyPressEvent) -> None:
-        actions.leave_open()
+    def _dismiss_question(_: KeyPressEvent) -> None:
+        actions.dismiss_question()
 
     @keys.add("c-z")
     def _suspend(event: KeyPressEvent) -> None:
