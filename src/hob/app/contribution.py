@@ -67,7 +67,7 @@ class Contribution:
     """What an open feature adds to Hob. Every field is optional."""
 
     provides: Mapping[type, object] = field(default_factory=dict)
-    """Ports for other features, by type."""
+    """Ports for other features and for routes, by type; a `Lazy` one is loaded on first use."""
     channels: tuple[Channel, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     tool_groups: Mapping[str, Group] | None = None

@@ -10,7 +10,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
-from hob.core.lazy import Lazy
+from hob.core.lazy import Lazy, resolve
 from hob.core.values import dataclass
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -47,7 +47,7 @@ class Features:
 
     def port(self, kind: type[T]) -> T:
         """Return the provider of this port. Raises KeyError if there is none."""
-        return cast(T, self.ports[kind])
+        return cast(T, resolve(self.ports[kind]))
 
     def wrapped(self, kind: type[T], own: T) -> T:
         """Return Hob's own part, wrapped or replaced by features that ask for it."""

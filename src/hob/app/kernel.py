@@ -28,6 +28,7 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import InboundId
+from hob.core.lazy import resolve
 from hob.core.memory import MemoryLayer
 from hob.core.messages import Address
 from hob.core.values import dataclass
@@ -91,7 +92,7 @@ class Kernel:
 
     def port(self, kind: type[T]) -> T:
         """Return the provider of this port. Raises KeyError if the feature has not declared to need it."""
-        return cast(T, self.ports[kind])
+        return cast(T, resolve(self.ports[kind]))
 
     @property
     def records(self) -> PluginRecords:

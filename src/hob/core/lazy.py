@@ -27,3 +27,8 @@ class Lazy(Generic[T]):
     def loaded(self) -> T | None:
         """The object, if it has been loaded."""
         return self._value
+
+
+def resolve(provider: object) -> object:
+    """Return the provider of a port, loaded now if it is a `Lazy`."""
+    return provider() if isinstance(provider, Lazy) else provider

@@ -1,7 +1,7 @@
 """The owner's administration: the port behind the routes."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple, NotRequired, Protocol, TypedDict
+from typing import NotRequired, Protocol, TypedDict
 
 from hob.core.values import dataclass
 from hob.gateway.http.fields import field
@@ -244,9 +244,3 @@ class Administration(Protocol):
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Probe the model, and save it if it answers. Raises InvalidRequest for settings that cannot be tried."""
-
-
-class LazyAdministration(NamedTuple):
-    """Loads the administration on first use."""
-
-    get: Callable[[], Administration]

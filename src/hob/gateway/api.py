@@ -9,6 +9,7 @@ from hob.bus.notices import Hub
 from hob.core.clock import Clock
 from hob.core.content.media import Embeddings
 from hob.core.ids import SessionKey, TurnId
+from hob.core.lazy import resolve
 from hob.core.models import PromptAnswer
 from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
@@ -190,7 +191,7 @@ class Api:
     refused: Callable[[str], None] = lambda who: None
     """Called with the origin of each call that has no valid token."""
     ports: Mapping[type, object] = field(default_factory=dict)
-    """The ports of features."""
+    """The ports of features; a `Lazy` one is loaded on first use."""
     connected: OpenConnections = field(default_factory=OpenConnections)
     """The open WebSockets."""
     dashboard: str = ""
@@ -203,7 +204,7 @@ class Api:
 
     def port(self, kind: type[T]) -> T:
         """Return a feature's port for its routes. Raises KeyError if there is none."""
-        return cast(T, self.ports[kind])
+        return cast(T, resolve(self.ports[kind]))
 
     def kept(self, kind: type[T]) -> T:
         """Return the routes' in-memory state of this type, created on first use."""

@@ -1,9 +1,9 @@
-"""The API of the owner's memory: the ports behind the routes, with their requests and answers."""
+"""The API of the owner's memory: its requests and answers."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol, TypedDict
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
 
-from hob.core.memory import FactAction, FactAnswer, GoalAnswer, MemoryItemAnswer
+from hob.core.memory import FactAnswer, GoalAnswer, MemoryItemAnswer
 from hob.core.trust.labels import Origin
 from hob.core.values import dataclass
 from hob.gateway.http.fields import field
@@ -373,105 +373,3 @@ class SetGoalRequest:
     state: str = field("`open`, `done` or `dropped`; default: unchanged", "")
     due: float | None = field("due time (Unix seconds); default: unchanged", None)
     note: str = field("a note on its progress", "")
-
-
-class EmbeddingControl(Protocol):
-    """Status and maintenance of vectors."""
-
-    async def status(self) -> EmbeddingStatusAnswer:
-        """Return the status, with KafClaw's fields."""
-
-    async def check(self) -> EmbeddingStatusAnswer:
-        """Return the status, after a test call if the embedder was never called."""
-
-    async def install(self, model: str) -> InstalledAnswer:
-        """Test the configured embedder, which fetches missing files. Raises InvalidRequest for another model."""
-
-    async def reindex(self, reason: str) -> ReindexedAnswer:
-        """Drop all vectors and re-embed in the background. Raises InvalidRequest without an embedder."""
-
-
-class ItemControl(Protocol):
-    """Lists, explains and adds memories."""
-
-    async def items(self, criteria: MemoryQuery) -> MemoryItemsAnswer:
-        """Return the matching items: with a query the best first, otherwise the newest. Raises InvalidRequest."""
-
-    async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
-        """Return what this turn, or the newest one (of a session) with any, was shown. Raises NotFound."""
-
-    async def item(self, id: str) -> MemoryItemAnswer:
-        """Return one item with every field. Raises NotFound."""
-
-    async def add(self, text: str, session: str = "") -> MemoryItemAnswer:
-        """Remember a text of the owner, said in this conversation. Raises InvalidRequest."""
-
-    def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
-        """Index a file or a folder by sections and watch it; yield the progress after each file.
-
-        Raises NotFound, InvalidRequest.
-        """
-
-
-class FactControl(Protocol):
-    """Lists and changes facts and goals."""
-
-    async def facts(self, criteria: FactsQuery) -> FactsAnswer:
-        """Return the matching facts with their evidence and contradictions."""
-
-    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
-        """Change the fact whose id starts so; `right` is the correct statement. Raises NotFound, InvalidRequest."""
-
-    async def goals(self, *, closed: bool) -> GoalsAnswer:
-        """Return the goals with their notes; with `closed` also those that are done or dropped."""
-
-    async def set_goal(self, change: SetGoalRequest) -> GoalAnswer:
-        """Add or change a goal. Raises InvalidRequest, NotFound."""
-
-
-class UpkeepControl(Protocol):
-    """Forgets, trusts, prunes, exports and imports memories."""
-
-    async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
-        """Erase the matching items for good, with `said` also the conversation, or preview it.
-
-        Raises InvalidRequest if nothing limits the request, NotFound.
-        """
-
-    async def trust(self, source: str, *, undo: bool = False) -> TrustedAnswer:
-        """Set whether a source's current items count as the owner's own words. Raises InvalidRequest."""
-
-    async def prune(self) -> DeletedAnswer:
-        """Delete expired and surplus items."""
-
-    async def reset(self, layer: str) -> DeletedAnswer:
-        """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
-
-    def export(self) -> AsyncIterator[str]:
-        """Yield every item with its fact or goal as a line of JSON, oldest first, in a stable order."""
-
-    def import_items(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
-        """Import exported items, each once; yield the progress. Only the owner's own words are trusted.
-
-        Raises InvalidRequest for an invalid line, before anything is stored.
-        """
-
-
-class StatusControl(Protocol):
-    """Reports the state of memory."""
-
-    async def status(self) -> MemoryStatusAnswer:
-        """Return layers and totals, with KafClaw's fields and colours."""
-
-    async def counts(self) -> MemoryCounts:
-        """Return the figures."""
-
-
-class MemoryControls(NamedTuple):
-    """The parts of memory's API."""
-
-    items: ItemControl
-    facts: FactControl
-    upkeep: UpkeepControl
-    status: StatusControl
-    embedding: EmbeddingControl

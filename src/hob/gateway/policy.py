@@ -1,7 +1,6 @@
 """Policy explanations: the port behind the route."""
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from hob.core.values import dataclass
 from hob.gateway.http.fields import field
@@ -37,9 +36,3 @@ class PolicyExplainer(Protocol):
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """Return the decision on this call and the rule that makes it."""
-
-
-class LazyPolicy(NamedTuple):
-    """Loads the explainer on first use."""
-
-    get: Callable[[], PolicyExplainer]

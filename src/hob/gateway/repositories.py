@@ -1,9 +1,8 @@
-"""The owner's repositories: the port behind the routes."""
+"""The API of the owner's repositories: its requests and answers."""
 
-from collections.abc import Sequence
-from typing import NotRequired, Protocol, TypedDict
+from typing import NotRequired, TypedDict
 
-from hob.core.content.repository_files import FileAnswer, RepoRow
+from hob.core.content.repository_files import RepoRow
 from hob.core.values import dataclass
 from hob.gateway.http.fields import field
 
@@ -121,55 +120,3 @@ class RepoPullRequest:
     head: str = field("the branch to merge; without one, the current branch", "", characters=(0, 250))
     draft: bool = field("mark it as not ready to merge", False)
     repo: str = field(WHICH, "work", one_of=REPOS)
-
-
-class Repositories(Protocol):
-    """Reads and changes a repository. `repo` is `work` or `identity`; paths are relative to its folder.
-
-    All raise InvalidRequest if git refuses, NotFound for what does not exist there.
-    """
-
-    def place(self, repo: str) -> WorkRepoAnswer:
-        """Return the folder of the repository."""
-
-    async def tree(self, repo: str, path: str) -> TreeAnswer:
-        """List a folder, subfolders first."""
-
-    async def file(self, repo: str, path: str) -> FileAnswer:
-        """Return the beginning of a text file."""
-
-    async def status(self, repo: str) -> RepoStatusAnswer:
-        """Return the branch and the uncommitted changes."""
-
-    async def search(self, repo: str, text: str) -> RepoSearchAnswer:
-        """Return the repositories in the folder, and the lines of files that contain a text."""
-
-    async def branches(self, repo: str) -> BranchesAnswer:
-        """List the branches, with the current one."""
-
-    async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
-        """Check out a branch."""
-
-    async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
-        """List the newest commits, optionally of one path."""
-
-    async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
-        """Return the diff of a commit; without one, of the uncommitted changes."""
-
-    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
-        """Commit all changes, or those of these paths."""
-
-    async def pull(self, repo: str) -> RepoDoneAnswer:
-        """Fast-forward to the remote branch."""
-
-    async def push(self, repo: str) -> RepoDoneAnswer:
-        """Push the branch to its remote."""
-
-    async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
-        """Initialize a repository in the folder; set its remote if one is given."""
-
-    async def pull_request(self, pull_request: RepoPullRequest) -> RepoDoneAnswer:
-        """Open a pull request with GitHub's `gh`."""
-
-    async def github(self) -> GitHubAnswer:
-        """Report whether GitHub's `gh` is installed and signed in."""

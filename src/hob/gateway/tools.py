@@ -1,6 +1,6 @@
 """The tools for their owner: the port behind the routes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict
 
 from hob.guard.policy.decision_view import DecisionView
@@ -102,9 +102,3 @@ class ToolCatalog(Protocol):
 
         Raises NotFound, and InvalidRequest if the page may call nothing.
         """
-
-
-class LazyTools(NamedTuple):
-    """Loads the catalog on first use."""
-
-    get: Callable[[], ToolCatalog]

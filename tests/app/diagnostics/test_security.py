@@ -7,25 +7,29 @@ from typing import Any
 
 import pytest
 
+from hob.agent.budget.limits import SpendingSettings
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.checks.security.audit import AUDIT
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import DiagnosticReport, run_checks
 from hob.app.diagnostics.security_values import (
+    BackendFacts,
     FileFacts,
-    GatewayFacts,
-    ModelFacts,
     PermissionFix,
     PlaceFacts,
-    SandboxFacts,
     SecretFacts,
     SecurityFacts,
     open_places,
 )
 from hob.core.settings import Secret
+from hob.core.trust.labels import SenderClass
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules
+from hob.tools.sandbox.settings import SandboxSettings
 
 PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
            "socket", "head", "log")  # fmt: skip
@@ -52,10 +56,10 @@ def of(section: str, kind: Callable[..., Any]) -> Callable[..., SecurityFacts]:
     return make
 
 
-gateway = of("gateway", GatewayFacts)
+gateway = of("gateway", GatewaySettings)
 secrets = of("secrets", SecretFacts)
-model = of("model", ModelFacts)
-sandbox = of("sandbox", SandboxFacts)
+sandbox = of("sandbox", SandboxSettings)
+backend = of("backend", BackendFacts)
 policy = of("policy", PolicySettings)
 approvals = of("approvals", ApprovalSettings)
 admission = of("admission", AdmissionSettings)
@@ -78,21 +82,21 @@ WRONG = {
     "fs.no_recent_backup": files(backup_days=None),
     "gateway.bind_everywhere": gateway(host="::"),
     "gateway.bind_plain": gateway(host="192.168.1.2"),
-    "gateway.token_short": gateway(token_length=16),
-    "gateway.token_plain": gateway(token_signs=3),
+    "gateway.token_short": secrets(token_length=16),
+    "gateway.token_plain": secrets(token_signs=3),
     "secrets.plain_in_config": secrets(plain=("model.api_key",)),
     "secrets.plain_in_headers": secrets(in_headers=("model.providers.x.headers.authorization",)),
     "secrets.not_maskable": secrets(short=("model.api_key",)),
     "secrets.unreadable": secrets(unreadable=("model.api_key",)),
     "secrets.reused": secrets(same=(("a", "b"),)),
     "model.key_in_environment": secrets(in_environment=("OPENAI_API_KEY",)),
-    "model.plain_http": model(plain_http=("http://example.org/v1",)),
-    "model.key_over_http": model(plain_key=("http://192.168.1.5/v1",)),
+    "model.plain_http": SecurityFacts(plain_http=("http://example.org/v1",)),
+    "model.key_over_http": SecurityFacts(plain_key=("http://192.168.1.5/v1",)),
     "limits.absurd": SecurityFacts(limits={"spending.daily": 1e9, "admission.attachments": 10}),
-    "model.secrets_told": model(secrets_action="off"),
-    "model.no_limit": model(limited=False),
-    "model.strangers_spend": replace(admission(dm_policy=DmPolicy.OPEN), model=ModelFacts(strangers_limited=False)),
-    "model.images_elsewhere": model(images="keep"),
+    "model.secrets_told": SecurityFacts(prompt_guard=PromptGuardSettings(secrets=ScreeningAction.OFF)),
+    "model.no_limit": SecurityFacts(spending=SpendingSettings()),
+    "model.strangers_spend": replace(admission(dm_policy=DmPolicy.OPEN), spending=SpendingSettings()),
+    "model.images_elsewhere": SecurityFacts(sanitizer=SanitizerSettings()),
     "policy.full_and_autonomous": policy(mode="full", autonomy="autonomous"),
     "policy.mode_full": policy(mode="full"),
     "policy.autonomous": policy(autonomy="autonomous"),
@@ -106,19 +110,19 @@ WRONG = {
     ),
     "approvals.long": approvals(seconds=1e6),
     "approvals.stale": approvals(use_seconds=1e6),
-    "sandbox.plain": sandbox(backend="plain", found="plain"),
-    "sandbox.none_found": sandbox(found=""),
-    "sandbox.second_best": sandbox(found="landlock"),
-    "sandbox.old_bubblewrap": sandbox(protects=False),
-    "sandbox.any_host": sandbox(hosts=("*",)),
-    "sandbox.wide_hosts": sandbox(hosts=("*.com", "*.example.org")),
-    "sandbox.reaches_own_keys": sandbox(read=("/home/me/.ssh",)),
-    "sandbox.reaches_home": sandbox(write=("/home/me/.hob/blobs",)),
-    "sandbox.changes_system": sandbox(write=("/etc/",)),
-    "sandbox.sockets": sandbox(read=("/var/run/docker.sock",)),
-    "sandbox.secret_variables": sandbox(environment=("GITHUB_TOKEN", "LANG")),
-    "sandbox.steering_variables": sandbox(environment=("LD_PRELOAD", "LANG")),
-    "sandbox.hooks_unprotected": sandbox(protected=(".git/config",)),
+    "sandbox.plain": sandbox(backend="plain"),
+    "sandbox.none_found": backend(name=""),
+    "sandbox.second_best": backend(name="landlock"),
+    "sandbox.old_bubblewrap": backend(protects=False),
+    "sandbox.any_host": sandbox(hosts=["*"]),
+    "sandbox.wide_hosts": sandbox(hosts=["*.com", "*.example.org"]),
+    "sandbox.reaches_own_keys": sandbox(read=["/home/me/.ssh"]),
+    "sandbox.reaches_home": sandbox(write=["/home/me/.hob/blobs"]),
+    "sandbox.changes_system": sandbox(write=["/etc/"]),
+    "sandbox.sockets": sandbox(read=["/var/run/docker.sock"]),
+    "sandbox.secret_variables": sandbox(environment=["GITHUB_TOKEN", "LANG"]),
+    "sandbox.steering_variables": sandbox(environment=["LD_PRELOAD", "LANG"]),
+    "sandbox.hooks_unprotected": sandbox(protected=[".git/config"]),
     "sandbox.image_unpinned": sandbox(image="localhost:5000/python"),
     "channels.open_dm": admission(channels={"telegram": ChannelAdmission(dm_policy="open")}),
     "channels.open_groups": admission(group_policy=GroupPolicy.OPEN),
@@ -128,7 +132,7 @@ WRONG = {
     "channels.passphrase_plain": admission(passphrase=PASSPHRASE),
     "channels.passphrase_long": admission(passphrase=PASSPHRASE, passphrase_hours=999.0),
     "channels.names_believed": admission(unauthenticated=["sms", "webhook"]),
-    "channels.webhook_owner": gateway(owner_webhooks=("webhooks.door",)),
+    "channels.webhook_owner": SecurityFacts(webhooks=Webhooks({"door": WebhookSettings(sender=SenderClass.OWNER)})),
     "channels.many_messages": admission(messages_per_minute=999),
     "channels.many_strangers": admission(strangers_per_minute=999),
     "channels.many_mails": admission(limits=ActionLimits(apps={})),
@@ -167,11 +171,12 @@ def test_image_with_a_tag_is_fine(image: str) -> None:
 
 
 def test_gateway_that_serves_only_its_socket_is_not_judged_by_host_or_token() -> None:
-    assert audit(gateway(port=-1, host="0.0.0.0", token_length=1, token_signs=1)).findings == ()
+    facts = replace(gateway(port=-1, host="0.0.0.0"), secrets=SecretFacts(token_length=1, token_signs=1))
+    assert audit(facts).findings == ()
 
 
 def test_gateway_with_a_certificate_is_not_plain() -> None:
-    assert audit(gateway(host="192.168.1.2", tls=True)).findings == ()
+    assert audit(gateway(host="192.168.1.2", tls_cert=Path("hob.pem"))).findings == ()
 
 
 def test_only_permissions_are_fixed_and_only_removed() -> None:

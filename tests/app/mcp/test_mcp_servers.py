@@ -22,7 +22,7 @@ from hob.core.steps import UserAsked
 from hob.core.turns import WaitsFor
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
-from hob.gateway.tools import LazyTools, PageCall
+from hob.gateway.tools import PageCall, ToolCatalog
 from hob.testing.model import ScriptedModel, calls
 from hob.tools.mcp import toolset
 from hob.tools.mcp.accepted import save_accepted
@@ -173,7 +173,7 @@ async def shown_oven(app: App) -> CanvasPage:
 
 async def called(app: App, page: CanvasPage, tool: str, arguments: str, *, confirmed: bool = False) -> Any:
     asked = PageCall(page.id, page.version, tool, arguments, confirmed)
-    return await app.api.port(LazyTools).get().call_for_page(asked)
+    return await app.api.port(ToolCatalog).call_for_page(asked)
 
 
 async def test_app_page_calls_its_servers_tools_under_the_policy(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.http.in_process import answer_in_process
-from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import ForgetRequest, MemoryControls, MemoryQuery, SetGoalRequest
+from hob.gateway.lazy_ports import MemoryControls
+from hob.gateway.memory import ForgetRequest, MemoryQuery, SetGoalRequest
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from hob.store.projections.rebuild import rebuild_projections
@@ -32,7 +32,7 @@ TTL = 30 * 86_400
 
 
 def memory(hob: Visited) -> MemoryControls:
-    return hob.app.api.port(LazyMemory).open()
+    return hob.app.api.port(MemoryControls)
 
 
 async def last(steps: AsyncIterator[Any]) -> Any:

@@ -10,19 +10,19 @@ import pytest
 
 from hob.app.memory.embedding import SESSION
 from hob.core.errors import InvalidRequest
-from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import EmbeddingControl, MemoryControls, MemoryQuery
+from hob.gateway.lazy_ports import EmbeddingControl, MemoryControls
+from hob.gateway.memory import MemoryQuery
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
 
 
 def embedding(hob: Visited) -> EmbeddingControl:
-    return hob.app.api.port(LazyMemory).open().embedding
+    return hob.app.api.port(MemoryControls).embedding
 
 
 def memory(hob: Visited) -> MemoryControls:
     """What the routes of memory use."""
-    return hob.app.api.port(LazyMemory).open()
+    return hob.app.api.port(MemoryControls)
 
 
 async def status(hob: Visited, wanted: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:

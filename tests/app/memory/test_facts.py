@@ -15,7 +15,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery
 from hob.memory.background_model import BackgroundBudget
 from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
@@ -162,7 +162,7 @@ async def test_work_pauses_without_budget_and_reports_it(tmp_path: Path) -> None
 
 async def status(hob: Visited) -> Any:
 
-    return (await hob.app.api.port(LazyMemory).open().status.status())["background"]
+    return (await hob.app.api.port(MemoryControls).status.status())["background"]
 
 
 async def test_every_call_is_in_the_ledger_under_its_task_and_an_idle_day_costs_nothing(tmp_path: Path) -> None:

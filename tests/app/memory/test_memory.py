@@ -10,7 +10,7 @@ from hob.core.errors import NotFound
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.gateway.imports import ImportRequest, PastMessage, take_over
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import ForgetRequest
 from tests.app.visiting import ANNA, ME, Visited, visited
 
@@ -88,7 +88,7 @@ async def test_turn_records_which_memories_it_was_shown_and_why(tmp_path: Path) 
         await eventually(hob, ["My sister Anna lives in Oslo and grows leeks."])
         await hob.answer("/new", ME)
         await hob.answer("What grows my sister?", ME)
-        memory = hob.app.api.port(LazyMemory).open()
+        memory = hob.app.api.port(MemoryControls)
         told = await memory.items.recalled()
         (shown,) = told["items"]
         assert "forgotten" not in shown

@@ -12,8 +12,8 @@ from hob.app.memory import documents, folder_watch
 from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
 from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.memory import Scope
-from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import ForgetRequest, MemoryControls
+from hob.gateway.lazy_ports import MemoryControls
+from hob.gateway.memory import ForgetRequest
 from hob.testing.clock import ManualClock
 from tests.app.visiting import ME, Visited, visited
 
@@ -50,7 +50,7 @@ async def after_a_turn(hob: Visited, folder: Path, wanted: list[str]) -> None:
 
 
 def memory(hob: Visited) -> MemoryControls:
-    return hob.app.api.port(LazyMemory).open()
+    return hob.app.api.port(MemoryControls)
 
 
 async def add(hob: Visited, path: Path) -> list[str]:

@@ -7,7 +7,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
-from hob.gateway.administration import Administration, LazyAdministration
+from hob.gateway.administration import Administration
 
 
 @Lazy
@@ -29,4 +29,4 @@ async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
     def make() -> Administration:
         return _load_administration()(kernel.config.home, kernel.environ, kernel.store, kernel.channels, lambda: now)
 
-    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))}, on_settings=reconfigure)
+    yield Contribution(provides={Administration: Lazy(make)}, on_settings=reconfigure)

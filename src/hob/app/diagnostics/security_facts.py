@@ -1,6 +1,6 @@
 """Collection of the security audit's facts from settings and files, and its one automatic fix.
 
-It uses no network and opens no database, and no secret leaves this module.
+It uses no network and opens no database, and no secret's value leaves this module.
 """
 
 import os
@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -17,19 +18,16 @@ from urllib.parse import urlsplit
 from hob.agent.budget.limits import SpendingSettings
 from hob.app.diagnostics.security_values import (
     SENSIBLE,
+    BackendFacts,
     FileFacts,
-    GatewayFacts,
-    ModelFacts,
     PermissionFix,
     PlaceFacts,
-    SandboxFacts,
     SecretFacts,
     SecurityFacts,
 )
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
-from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.tokens import load_token
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.webhooks.settings import Webhooks
@@ -56,13 +54,20 @@ _MAX_FILES = 100_000  # files examined in the workspace
 
 def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
     """Gather the facts for all checks; unreadable ones are left out."""
-    secrets = dict(config.secrets())
+    secrets, sandbox = dict(config.secrets()), _sandbox(config, environ)
+    plain_http, plain_key = _plain_servers(config, environ)
     return SecurityFacts(
         files=gather_files(config, environ, secrets),
-        gateway=_gateway(config),
         secrets=_secrets(config, environ, secrets),
-        model=_model(config, environ),
-        sandbox=_sandbox(config, environ),
+        backend=_backend(sandbox, environ),
+        plain_http=plain_http,
+        plain_key=plain_key,
+        gateway=config[GatewaySettings],
+        webhooks=_section(config, Webhooks),
+        spending=config[SpendingSettings],
+        prompt_guard=config[PromptGuardSettings],
+        sanitizer=config[SanitizerSettings],
+        sandbox=sandbox,
         policy=_section(config, PolicySettings),
         approvals=_section(config, ApprovalSettings),
         admission=_section(config, AdmissionSettings),
@@ -179,20 +184,6 @@ def _tighten_by_name(fix: PermissionFix) -> bool:
 # Settings
 
 
-def _gateway(config: Config) -> GatewayFacts:
-    settings = config[GatewaySettings]
-    tls = settings.tls_cert is not None
-    try:
-        token = settings.auth_token.reveal() if settings.auth_token else load_token(config.home)
-    except NotConfigured:
-        token = None
-    webhooks = _section(config, Webhooks).items()
-    owner_webhooks = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
-    if token is None:  # the first start makes a strong one
-        return GatewayFacts(settings.host, settings.port, tls=tls, owner_webhooks=owner_webhooks)
-    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, owner_webhooks)
-
-
 def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:
     values: dict[str, str] = {}
     unreadable = []
@@ -211,7 +202,7 @@ def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, S
         for header in provider.headers
         if header.lower() in _HEADERS
     )
-    return SecretFacts(
+    found = SecretFacts(
         plain=tuple(note.key for note in config.notes if note.key),
         short=tuple(name for name, value in values.items() if not is_maskable(value)),
         unreadable=tuple(unreadable),
@@ -219,22 +210,27 @@ def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, S
         in_environment=tuple(sorted(name for name in environ if is_secret_name(name) and not name.startswith("HOB_"))),
         in_headers=tuple(headers),
     )
+    token = _token(config)
+    if token is None:  # the first start makes a strong one
+        return found
+    return replace(found, token_length=len(token), token_signs=len(set(token)))
 
 
-def _model(config: Config, environ: Mapping[str, str]) -> ModelFacts:
-    spending = config[SpendingSettings]
-    strangers = spending.senders.stranger
+def _token(config: Config) -> str | None:
+    own = config[GatewaySettings].auth_token
+    try:
+        return own.reveal() if own else load_token(config.home)
+    except NotConfigured:
+        return None
+
+
+def _plain_servers(config: Config, environ: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the addresses of remote model servers without TLS, and of nearby ones that get a key so."""
     connected = ModelChoice(config[ModelSettings], environ, is_reachable=lambda _: False).connected()
     plain = [each for each in connected if each.base_url.startswith("http://") and not is_loopback(each.base_url)]
     near = {_without_login(each.base_url): any(each.keys) for each in plain if is_private(each.base_url)}
-    return ModelFacts(
-        plain_http=tuple(sorted({_without_login(each.base_url) for each in plain}.difference(near))),
-        plain_key=tuple(sorted(url for url, has_key in near.items() if has_key)),
-        secrets_action=config[PromptGuardSettings].secrets.value,
-        limited=(spending.daily, spending.monthly) != (None, None),
-        strangers_limited=(strangers.daily, strangers.monthly, spending.daily, spending.monthly) != (None,) * 4,
-        images=config[SanitizerSettings].images.value,
-    )
+    remote = sorted({_without_login(each.base_url) for each in plain}.difference(near))
+    return tuple(remote), tuple(sorted(url for url, has_key in near.items() if has_key))
 
 
 def _without_login(url: str) -> str:
@@ -242,21 +238,11 @@ def _without_login(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
 
 
-def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxFacts:
+def _sandbox(config: Config, environ: Mapping[str, str]) -> SandboxSettings:
+    """Return the sandbox's settings, with whole paths."""
     settings = _section(config, SandboxSettings)
-    found, protects, missing = _backend(settings, environ)
-    return SandboxFacts(
-        backend=settings.backend,
-        found=found,
-        protects=protects,
-        missing=missing,
-        hosts=tuple(settings.hosts),
-        read=tuple(_expand_home(path, environ) for path in settings.read),
-        write=tuple(_expand_home(path, environ) for path in settings.write),
-        environment=tuple(settings.environment),
-        protected=tuple(settings.protected),
-        image=settings.image,
-    )
+    read, write = ([_expand_home(path, environ) for path in paths] for paths in (settings.read, settings.write))
+    return replace(settings, read=read, write=write)
 
 
 def _expand_home(path: str, environ: Mapping[str, str]) -> str:
@@ -264,12 +250,11 @@ def _expand_home(path: str, environ: Mapping[str, str]) -> str:
     return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
 
 
-def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str, bool, str]:
-    """Return the sandbox that would confine commands now, whether it protects files, and why there is none."""
+def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> BackendFacts:
     from hob.tools.sandbox.backends.detection import try_backend
 
     try:
         found = try_backend(settings.backend, environ.get("PATH", ""), settings.image).backend
     except NotConfigured as error:
-        return "", False, str(error)
-    return found.name, found.protects_files, ""
+        return BackendFacts("", False, str(error))
+    return BackendFacts(found.name, found.protects_files)

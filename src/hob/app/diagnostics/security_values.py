@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import field
 
+from hob.agent.budget.limits import SpendingSettings
 from hob.core.values import dataclass
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.screening.model_calls.settings import ImagePolicy, PromptGuardSettings, SanitizerSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
+from hob.tools.sandbox.settings import SandboxSettings
 
 # The defaults describe a Hob without findings.
 
@@ -57,19 +62,6 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayFacts:
-    """The API over TCP. Only the strength of the token, never the token."""
-
-    host: str = "127.0.0.1"
-    port: int = 18790
-    token_length: int = 43
-    token_signs: int = 30
-    tls: bool = False
-    owner_webhooks: tuple[str, ...] = ()
-    """Webhooks whose senders count as the owner."""
-
-
-@dataclass(frozen=True, slots=True)
 class SecretFacts:
     """Secrets by the names of their settings, never their values."""
 
@@ -80,49 +72,41 @@ class SecretFacts:
     """Groups of settings with the same secret."""
     in_environment: tuple[str, ...] = ()
     in_headers: tuple[str, ...] = ()
+    token_length: int = 43
+    """Characters of the API's token."""
+    token_signs: int = 30
+    """Different characters of the API's token."""
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """The models that are used, and what they may be sent."""
+class BackendFacts:
+    """The sandbox that would confine commands now.
 
-    plain_http: tuple[str, ...] = ()
-    """Addresses of remote servers without TLS."""
-    plain_key: tuple[str, ...] = ()
-    """Addresses in the private network that get a key without TLS."""
-    secrets_action: str = "redact"
-    limited: bool = True
-    strangers_limited: bool = True
-    images: str = "defuse"
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxFacts:
-    """The sandbox of commands. `found` is the backend that would be used now, or empty; `protects`: whether it keeps
-    protected files from being changed; `missing`: why there is none.
+    Without a `name` there is none, and `missing` says why. `protects`: whether protected files cannot be changed.
     """
 
-    backend: str = "auto"
-    found: str = "bubblewrap"
+    name: str = "bubblewrap"
     protects: bool = True
     missing: str = ""
-    hosts: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
-    environment: tuple[str, ...] = ()
-    protected: tuple[str, ...] = (".git/hooks/", ".git/config")
-    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SecurityFacts:
-    """All facts of the security audit."""
+    """All facts of the security audit: the settings, and what was found on this machine."""
 
     files: FileFacts = field(default_factory=FileFacts)
-    gateway: GatewayFacts = field(default_factory=GatewayFacts)
     secrets: SecretFacts = field(default_factory=SecretFacts)
-    model: ModelFacts = field(default_factory=ModelFacts)
-    sandbox: SandboxFacts = field(default_factory=SandboxFacts)
+    backend: BackendFacts = field(default_factory=BackendFacts)
+    plain_http: tuple[str, ...] = ()
+    """Addresses of remote model servers without TLS."""
+    plain_key: tuple[str, ...] = ()
+    """Addresses of model servers in the private network that get a key without TLS."""
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    webhooks: Webhooks = field(default_factory=Webhooks)
+    spending: SpendingSettings = field(default_factory=lambda: SpendingSettings(monthly=100.0))
+    prompt_guard: PromptGuardSettings = field(default_factory=PromptGuardSettings)
+    sanitizer: SanitizerSettings = field(default_factory=lambda: SanitizerSettings(images=ImagePolicy.DEFUSE))
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)

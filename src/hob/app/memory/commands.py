@@ -13,8 +13,8 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
-from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryControls, MemoryQuery, SetGoalRequest
+from hob.gateway.lazy_ports import MemoryControls
+from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
@@ -29,13 +29,13 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
         return say(call.language, "Say what: /remember TEXT")
     if is_private(call.session):
         return say(call.language, "This conversation is private: nothing of it is remembered.")
-    item = await kernel.port(LazyMemory).open().items.add(call.rest, call.session)
+    item = await kernel.port(MemoryControls).items.add(call.rest, call.session)
     return say(call.language, "Remembered. To undo: /forget {id}", id=item["id"][:12])
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
     """Forget an item by id, with `said` also the messages that repeat it; given words, list matching items."""
-    memory, wanted = kernel.port(LazyMemory).open(), call.rest.strip()
+    memory, wanted = kernel.port(MemoryControls), call.rest.strip()
     id, _, said = wanted.partition(" ")
     if not wanted:
         return say(call.language, "Say what: /forget ID, or /forget WORDS to look for it")
@@ -67,7 +67,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 
 async def look(kernel: Kernel, call: CommandCall) -> str:
     """List memories about some words; without words, the counts and what Hob was asked to remember."""
-    memory, words = kernel.port(LazyMemory).open(), call.rest.strip()
+    memory, words = kernel.port(MemoryControls), call.rest.strip()
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction):
         return await _settle(memory, call.language, FactAction(action), rest)
@@ -100,7 +100,7 @@ def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
 
 async def goals(kernel: Kernel, call: CommandCall) -> str:
     """List the goals; with words add one, with an id and a state change one."""
-    memory, (first, _, rest) = kernel.port(LazyMemory).open(), call.rest.strip().partition(" ")
+    memory, (first, _, rest) = kernel.port(MemoryControls), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
         try:

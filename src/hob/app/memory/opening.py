@@ -28,7 +28,7 @@ from hob.core.models import TranscriptEntry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
@@ -115,7 +115,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             MemorySearch: service,
             KnownFacts: fact_editor,
             TurnMemory: service,
-            LazyMemory: LazyMemory(controls),
+            MemoryControls: controls,
             ToolRatings: expertise,
         },
         on_settings=reconfigure,

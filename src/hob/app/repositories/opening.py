@@ -8,7 +8,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
-from hob.gateway.lazy_ports import LazyRepositories
+from hob.gateway.lazy_ports import Repositories
 from hob.workspace.settings import WorkspaceSettings
 
 SEARCHED = "searched"
@@ -32,5 +32,5 @@ async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
         now = config[WorkspaceSettings]
 
     folders = {"work": lambda: now.work, "identity": lambda: now.path, SEARCHED: lambda: now.search_path or now.work}
-    at_hand = LazyRepositories(Lazy(lambda: _over()(folders, kernel.environ)))
-    yield Contribution(provides={LazyRepositories: at_hand}, on_settings=reconfigure)
+    repositories = Lazy(lambda: _over()(folders, kernel.environ))
+    yield Contribution(provides={Repositories: repositories}, on_settings=reconfigure)

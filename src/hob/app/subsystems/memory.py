@@ -6,7 +6,7 @@ from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.trust.scopes import TokenScope
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.settings import MemorySettings
 
@@ -83,7 +83,7 @@ MEMORY = Subsystem(
 )
 MEMORY_COMMANDS = Subsystem(
     name="memory_commands",
-    needs=(LazyMemory,),
+    needs=(MemoryControls,),
     one_shot=True,
     slash_commands=(
         FeatureCommand(_row("remember", "/remember TEXT", "keep this for later"), _remember),

@@ -5,7 +5,6 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -64,13 +63,12 @@ class OwnerTools:
         guarding: Callable[[], Awaitable[GuardSetup]],
         store: Store,
         mask: Callable[[str], str],
-        page_calls: deque[float],
     ) -> None:
         self._tools = tools
         self._guarding = guarding
         self._store = store
         self._mask = mask
-        self._page_calls = page_calls
+        self._page_calls: deque[float] = deque()  # times in seconds
 
     def all(self) -> Sequence[ToolAnswer]:
         """Return every tool, the always-shown ones first."""
@@ -232,15 +230,10 @@ def _arguments(spec: ToolSpec, text: str) -> str:
 
 
 def open_tool_catalog(
-    config: Config,
-    tools: Groups,
-    tool_runtime: LazyToolRuntime,
-    store: Store,
-    known: KnownSecrets,
-    page_calls: deque[float],
+    config: Callable[[], Config], tools: Groups, tool_runtime: LazyToolRuntime, store: Store, known: KnownSecrets
 ) -> OwnerTools:
-    """Make the tool catalog for these settings. `page_calls` holds the times of recent calls by pages, in seconds."""
-    return OwnerTools(tools, partial(load_guarding, config, tool_runtime, known), store, known, page_calls)
+    """Make the tool catalog; `config` returns the current settings."""
+    return OwnerTools(tools, lambda: load_guarding(config(), tool_runtime, known), store, known)
 
 
 def _turn(words: str) -> Turn:

@@ -24,7 +24,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
-from hob.gateway.policy import LazyPolicy, PolicyExplainer
+from hob.gateway.policy import PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.memory.ports import KnownFacts, MemoryPorts
@@ -187,12 +187,12 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         lambda: _outside()(kernel, viewers),
     )  # fmt: skip
     async with opening as tool_runtime:
-        policy = LazyPolicy(lambda: _explaining()(now, tool_runtime, kernel.known))
+        policy = Lazy(lambda: _explaining()(lambda: now, tool_runtime, kernel.known))
         yield Contribution(
             provides={
                 LazyToolRuntime: tool_runtime,
                 UndoneFiles: tool_runtime,
-                LazyPolicy: policy,
+                PolicyExplainer: policy,
                 CanvasViewers: viewers,
             },
             toolsets=(tool_runtime, ReadBackTool(store.transcript)),

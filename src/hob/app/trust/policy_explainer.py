@@ -1,6 +1,6 @@
 """Explains how the guard would judge a call, without making it: `hob policy explain` and the dashboard."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
@@ -44,14 +44,14 @@ def _server_tools(config: Config) -> Iterator[ToolSpec]:
 class OwnerPolicy:
     """Implements the gateway's `PolicyExplainer`."""
 
-    def __init__(self, config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> None:
+    def __init__(self, config: Callable[[], Config], tool_runtime: LazyToolRuntime, known: KnownSecrets) -> None:
         self._config = config
         self._tool_runtime = tool_runtime
         self._known = known
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """Return the decision on this call and the rule that makes it."""
-        guarding = await load_guarding(self._config, self._tool_runtime, self._known)
+        guarding = await load_guarding(self._config(), self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
         arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)
         supposed = HypotheticalTurn(

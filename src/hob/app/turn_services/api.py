@@ -6,7 +6,7 @@ from hob.app.turn_services.turn_services import TurnServices
 from hob.core.ports.accept import Accept
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tools import LazyTools
+from hob.gateway.tools import ToolCatalog
 
 
 def make_api(kernel: Kernel, features: Features, services: TurnServices, accept: Accept, dashboard: str = "") -> Api:
@@ -25,7 +25,7 @@ def make_api(kernel: Kernel, features: Features, services: TurnServices, accept:
         services.model_catalog,
         kernel.known,
         services.attempts,
-        {**features.ports, LazyTools: services.tools},
+        {**features.ports, ToolCatalog: services.tools},
         dashboard=dashboard,
         views=[
             {"name": view.name, "title": view.title, "asks": list(view.asks)}

@@ -1,6 +1,6 @@
 """The tools of Hob and its features, as turns and the gateway see them."""
 
-from collections import ChainMap, Counter, deque
+from collections import ChainMap, Counter
 from collections.abc import Callable, ItemsView, Mapping
 from typing import cast
 
@@ -59,10 +59,10 @@ def restrict_subagents(kernel: Kernel, toolset: Toolset) -> Toolset:
 
 
 def open_catalog(
-    kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload, page_calls: deque[float]
-) -> ToolCatalog:
-    """Return the catalog of tools for the gateway. `page_calls`, the times of recent calls by pages, outlives it."""
-    return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known, page_calls)
+    kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload
+) -> Lazy[ToolCatalog]:
+    """Return the catalog of tools for the gateway, loaded on first use."""
+    return Lazy(lambda: _tool_catalog()(lambda: settings.config, tools, tool_runtime, kernel.store, kernel.known))
 
 
 @Lazy

@@ -1,6 +1,5 @@
 """The services that run turns, made from the kernel and the features. Nothing is started here."""
 
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial, reduce
@@ -29,10 +28,11 @@ from hob.app.turn_services.models import open_model_services
 from hob.app.turn_services.renewal import make_renewal
 from hob.app.turn_services.tools import make_registry, open_catalog, restrict_subagents
 from hob.bus.accept import Acceptor
+from hob.core.lazy import Lazy
 from hob.core.ports.guard import Admission
 from hob.core.ports.tools import Toolset
 from hob.core.values import dataclass
-from hob.gateway.tools import LazyTools
+from hob.gateway.tools import ToolCatalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class TurnServices:
     prepare: Callable[[], None]
     """Starts the daemon's preparations, before anyone waits for their results."""
     background: BackgroundCalls
-    tools: LazyTools
+    tools: Lazy[ToolCatalog]
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def _make_turn_services(
         followers,
         prepare,
         BackgroundCalls(models.model, models.budget, kernel.clock, models.default_model),
-        LazyTools(partial(open_catalog, kernel, registry, tool_runtime, reloading, deque())),
+        open_catalog(kernel, registry, tool_runtime, reloading),
     )
 
 

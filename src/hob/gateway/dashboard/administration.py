@@ -13,7 +13,6 @@ from hob.gateway.administration import (
     DoctorAnswer,
     FindingAnswer,
     IdentityFilesAnswer,
-    LazyAdministration,
     LogLineAnswer,
     LogsQuery,
     ModelConnection,
@@ -76,7 +75,7 @@ class IdentityDecision:
 
 
 def _administration(call: EndpointCall[Any]) -> Administration:
-    return call.api.port(LazyAdministration).get()
+    return call.api.port(Administration)
 
 
 async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:

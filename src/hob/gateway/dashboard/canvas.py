@@ -13,7 +13,7 @@ from hob.gateway.dashboard.files import FRAMED, PackageFiles
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.tools import LazyTools, PageCall, PageCallAnswer
+from hob.gateway.tools import PageCall, PageCallAnswer, ToolCatalog
 
 _FOLDER = "canvas_frame"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -123,7 +123,7 @@ async def call_tool(call: EndpointCall[AppCall]) -> JsonResponse[PageCallAnswer]
     """
     payload = call.payload
     wanted = PageCall(call.id, payload.version, payload.tool, payload.arguments, payload.confirmed)
-    return json_response(await call.api.port(LazyTools).get().call_for_page(wanted))
+    return json_response(await call.api.port(ToolCatalog).call_for_page(wanted))
 
 
 def _view(page: CanvasPage) -> CanvasPageAnswer:

@@ -11,7 +11,7 @@ from hob.gateway.dashboard.endpoint_names import NamedEndpoints, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import MemoryQuery
 from hob.gateway.routes.memory import ENDPOINTS as OWN
 from hob.gateway.routes.memory import items
@@ -105,7 +105,7 @@ class MemorySettingsChange:
 
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """Count items and facts, and report how full the expiring layers are."""
-    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(LazyMemory).open().status.counts()
+    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(MemoryControls).status.counts()
     knowledge: KnowledgeFigures = {
         "factsLatest": facts["all"],
         "factsAccepted": facts["all"] - facts["unsure"],

@@ -10,7 +10,7 @@ from hob.gateway.dashboard.endpoint_names import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.lazy_ports import LazyRepositories
+from hob.gateway.lazy_ports import Repositories
 from hob.gateway.repositories import (
     REPOS,
     WHICH,
@@ -21,7 +21,6 @@ from hob.gateway.repositories import (
     RepoDoneAnswer,
     RepoPullRequest,
     RepoSearchAnswer,
-    Repositories,
     RepoStatusAnswer,
     TreeAnswer,
     WorkRepoAnswer,
@@ -94,7 +93,7 @@ class RepoInit(RepoQuery):
 
 
 def _repos(call: EndpointCall[Any]) -> Repositories:
-    return call.api.port(LazyRepositories).get()
+    return call.api.port(Repositories)
 
 
 async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]:

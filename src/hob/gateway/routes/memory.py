@@ -14,7 +14,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
@@ -26,7 +26,6 @@ from hob.gateway.memory import (
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
-    MemoryControls,
     MemoryItemsAnswer,
     MemoryQuery,
     MemoryStatusAnswer,
@@ -117,7 +116,7 @@ class ImportItemsRequest:
 
 
 def _memory(call: EndpointCall[Any]) -> MemoryControls:
-    return call.api.port(LazyMemory).open()
+    return call.api.port(MemoryControls)
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:

@@ -8,7 +8,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.tools import LazyTools, ToolAnswer, ToolTriedAnswer, WholeToolAnswer
+from hob.gateway.tools import ToolAnswer, ToolCatalog, ToolTriedAnswer, WholeToolAnswer
 
 
 class ToolsAnswer(TypedDict):
@@ -27,18 +27,18 @@ class ToolTrial:
 
 async def all_tools(call: EndpointCall[Nothing]) -> JsonResponse[ToolsAnswer]:
     """List every tool that sessions can open, the always-shown ones first."""
-    return json_response({"tools": call.api.port(LazyTools).get().all()})
+    return json_response({"tools": call.api.port(ToolCatalog).all()})
 
 
 async def one_tool(call: EndpointCall[Nothing]) -> JsonResponse[WholeToolAnswer]:
     """Describe one tool, as models and the guard see it."""
-    return json_response(call.api.port(LazyTools).get().one(call.id))
+    return json_response(call.api.port(ToolCatalog).one(call.id))
 
 
 async def try_tool(call: EndpointCall[ToolTrial]) -> JsonResponse[ToolTriedAnswer]:
     """Make one call, judged by the policy as if the owner had asked for it. Return decision and result."""
     payload = call.payload
-    found = await call.api.port(LazyTools).get().test(call.id, payload.arguments, confirmed=payload.confirmed)
+    found = await call.api.port(ToolCatalog).test(call.id, payload.arguments, confirmed=payload.confirmed)
     return json_response(found)
 
 

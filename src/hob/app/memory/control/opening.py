@@ -11,7 +11,7 @@ from hob.app.memory.control.selection import OwnerSelection
 from hob.app.memory.control.status import OwnerStatus
 from hob.app.memory.control.upkeep import OwnerUpkeep
 from hob.app.memory.documents import DocumentIndexer
-from hob.gateway.memory import MemoryControls
+from hob.gateway.lazy_ports import MemoryControls
 from hob.memory.background_model import BackgroundBudget
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper

@@ -6,6 +6,7 @@ from hob.app.diagnostics.security_values import (
     SecurityFacts,
     when,
 )
+from hob.core.trust.labels import SenderClass
 
 _UNPROVEN = ("email", "sms", "webhook")
 
@@ -16,6 +17,10 @@ def _with(facts: SecurityFacts, key: str, value: object) -> list[str]:
     general = [f"admission.{key}"] if getattr(admission, key) == value else []
     each = [f"admission.channels.{name}" for name, own in admission.channels.items() if getattr(own, key) == value]
     return general + each
+
+
+def _owner_webhooks(facts: SecurityFacts) -> list[str]:
+    return [f"webhooks.{name}" for name, each in facts.webhooks.items() if each.sender is SenderClass.OWNER]
 
 
 CHANNELS: tuple[Check, ...] = (
@@ -61,7 +66,7 @@ CHANNELS: tuple[Check, ...] = (
     ),
     security_check(
         "channels.webhook_owner", Severity.WARN, "anyone who has this webhook's secret counts as you, and Hob may act",
-        "set sender of the webhook to stranger or member", lambda facts: facts.gateway.owner_webhooks,
+        "set sender of the webhook to stranger or member", _owner_webhooks,
     ),
     security_check(
         "channels.many_messages", Severity.INFO, "one sender may write more than a message every half second",

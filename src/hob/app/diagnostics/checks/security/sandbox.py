@@ -63,17 +63,17 @@ SANDBOX: tuple[Check, ...] = (
         "sandbox.none_found", Severity.WARN, "nothing here can confine commands, so Hob runs none",
         "mend that, or set sandbox.backend to auto and install bubblewrap (Debian, Ubuntu: apt install bubblewrap; "
         "Fedora: dnf install bubblewrap)",
-        lambda facts: when(facts.sandbox.backend != "plain" and not facts.sandbox.found, facts.sandbox.missing),
+        lambda facts: when(facts.sandbox.backend != "plain" and not facts.backend.name, facts.backend.missing),
     ),
     security_check(
         "sandbox.second_best", Severity.WARN,
         "commands are confined by Landlock alone: git hooks are not closed to them, they see other processes",
-        "install bubblewrap", lambda facts: when(facts.sandbox.found == "landlock"),
+        "install bubblewrap", lambda facts: when(facts.backend.name == "landlock"),
     ),
     security_check(
         "sandbox.old_bubblewrap", Severity.WARN, "this bubblewrap takes folders by their paths, which can be swapped",
         "install bubblewrap 0.10 or newer",
-        lambda facts: when(facts.sandbox.found == "bubblewrap" and not facts.sandbox.protects),
+        lambda facts: when(facts.backend.name == "bubblewrap" and not facts.backend.protects),
     ),
     security_check(
         "sandbox.any_host", Severity.CRITICAL, "commands reach every host, so they can send everything they see",

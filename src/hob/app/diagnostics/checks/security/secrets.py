@@ -2,6 +2,7 @@
 
 from ipaddress import ip_address
 
+from hob.agent.budget.limits import SenderLimits, SpendingSettings
 from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.checks.security.check import security_check
 from hob.app.diagnostics.security_values import (
@@ -34,7 +35,11 @@ def _is_served(facts: SecurityFacts) -> bool:
 
 
 def _is_plain(facts: SecurityFacts) -> bool:
-    return not (facts.gateway.tls or _is_loopback(facts.gateway.host))
+    return not (facts.gateway.tls_cert or _is_loopback(facts.gateway.host))
+
+
+def _is_limited(limits: SpendingSettings | SenderLimits) -> bool:
+    return limits.daily is not None or limits.monthly is not None
 
 
 SECRETS: tuple[Check, ...] = (
@@ -52,12 +57,12 @@ SECRETS: tuple[Check, ...] = (
         "gateway.token_short", Severity.WARN,
         translatable("the API's token has fewer than {count} characters", count=_MIN_TOKEN),
         "unset gateway.auth_token, and Hob makes a good one",
-        lambda facts: when(_is_served(facts) and facts.gateway.token_length < _MIN_TOKEN, "gateway.auth_token"),
+        lambda facts: when(_is_served(facts) and facts.secrets.token_length < _MIN_TOKEN, "gateway.auth_token"),
     ),
     security_check(
         "gateway.token_plain", Severity.CRITICAL, "the API's token can be guessed",
         "unset gateway.auth_token, and Hob makes a good one",
-        lambda facts: when(_is_served(facts) and facts.gateway.token_signs < _MIN_SIGNS, "gateway.auth_token"),
+        lambda facts: when(_is_served(facts) and facts.secrets.token_signs < _MIN_SIGNS, "gateway.auth_token"),
     ),
     security_check(
         "secrets.plain_in_config", Severity.WARN, "the secret is in plain text in the settings",
@@ -87,20 +92,20 @@ SECRETS: tuple[Check, ...] = (
     ),
     security_check(
         "model.plain_http", Severity.CRITICAL, "a model elsewhere is asked without TLS: anybody between can read",
-        "use https://", lambda facts: facts.model.plain_http,
+        "use https://", lambda facts: facts.plain_http,
     ),
     security_check(
         "model.key_over_http", Severity.WARN, "a model's key goes through your network without TLS",
-        "use https://, or a server that needs no key", lambda facts: facts.model.plain_key,
+        "use https://, or a server that needs no key", lambda facts: facts.plain_key,
     ),
     security_check(
         "model.secrets_told", Severity.WARN, "keys and passwords in messages go to models as they are",
         "set prompt_guard.secrets to redact, local or block",
-        lambda facts: when(facts.model.secrets_action in {"off", "warn"}, facts.model.secrets_action),
+        lambda facts: when(facts.prompt_guard.secrets in {"off", "warn"}, facts.prompt_guard.secrets),
     ),
     security_check(
         "model.no_limit", Severity.INFO, "spending has no daily or monthly limit",
-        "set spending.daily or spending.monthly", lambda facts: when(not facts.model.limited),
+        "set spending.daily or spending.monthly", lambda facts: when(not _is_limited(facts.spending)),
     ),
     security_check(
         "limits.absurd", Severity.WARN, "the limit is so high that it stops nothing", "set it to what you would accept",
@@ -109,13 +114,15 @@ SECRETS: tuple[Check, ...] = (
     security_check(
         "model.strangers_spend", Severity.WARN, "strangers may write, and nothing limits what they spend",
         "set spending.senders.stranger.daily",
-        lambda facts: when(_strangers(facts) and not facts.model.strangers_limited),
+        lambda facts: when(
+            _strangers(facts) and not (_is_limited(facts.spending) or _is_limited(facts.spending.senders.stranger))
+        ),
     ),
     security_check(
         "model.images_elsewhere", Severity.INFO, "a picture in an answer can leak what you said to any host",
         "if you read answers in a browser or a chat that loads pictures, set sanitizer.images = defuse: only their "
         "addresses are shown then",
-        lambda facts: when(facts.model.images == "keep", "sanitizer.images = keep"),
+        lambda facts: when(facts.sanitizer.images == "keep", "sanitizer.images = keep"),
     ),
 )  # fmt: skip
 
