@@ -73,11 +73,17 @@ def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
     try:
         run_request(home, request, notifier)
     except ConnectionLost:
-        kept = _("Hob went away; your message is kept: `hob ask --resume {id}` waits for the answer")
-        say(kept.format(id=notifier.id) if notifier.id else _("Hob went away"))
+        say(
+            _("Hob went away; your message is kept: `hob ask --resume {id}` waits for the answer", id=notifier.id)
+            if notifier.id
+            else _("Hob went away")
+        )
     except KeyboardInterrupt:
-        left = _("no longer waiting; `hob ask --resume {id}` shows the answer")
-        say(left.format(id=notifier.id) if notifier.id else _("stopped"))
+        say(
+            _("no longer waiting; `hob ask --resume {id}` shows the answer", id=notifier.id)
+            if notifier.id
+            else _("stopped")
+        )
         return INTERRUPTED
     return notifier.status
 
@@ -203,8 +209,13 @@ class EventPrinter:
             case "remark":
                 self._note(data["text"])
             case "paused":
-                told = _("kept, but {session} is paused; `hob sessions resume {session}` continues it, then: {wait}")
-                say(told.format(session=self._session, wait=f"hob ask --resume {self.id}"))
+                say(
+                    _(
+                        "kept, but {session} is paused; `hob sessions resume {session}` continues it, then: {wait}",
+                        session=self._session,
+                        wait=f"hob ask --resume {self.id}",
+                    )
+                )
             case _ if data.get("text"):
                 self._output.end()
                 say(data["text"])
@@ -243,8 +254,13 @@ class EventPrinter:
                 say(told if "state" in data else f"hob: {told}")
             return FAILED
         if data["state"] not in ENDED:
-            told = _("{state}; wait for it with: hob ask --resume {id}")
-            say(told.format(state=_(STATE_WORDS.get(data["state"], data["state"])), id=data["id"]))
+            say(
+                _(
+                    "{state}; wait for it with: hob ask --resume {id}",
+                    state=_(STATE_WORDS.get(data["state"], data["state"])),
+                    id=data["id"],
+                )
+            )
             return TEMPORARY
         return 0 if data["state"] != "cancelled" else FAILED
 

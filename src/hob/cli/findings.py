@@ -44,10 +44,10 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
         _show_one(each)
     for reason, count in Counter(reason for _id, reason in report.skipped).items():
         checks = ngettext("{count} check", "{count} checks", count)
-        told = _("skipped   {checks} (not a problem): {reason}").format(checks=checks, reason=printable(_(reason)))
+        told = _("skipped   {checks} (not a problem): {reason}", checks=checks, reason=printable(_(reason)))
         print(paint(told, "dim"))
     for name in report.unknown:
-        told = _("security.accept names {name}, but there is no such check").format(name=name)
+        told = _("security.accept names {name}, but there is no such check", name=name)
         print(f"{paint(_('warning').ljust(8), 'yellow')}  {told}")
     found = [each.found.severity for each in report.findings if not each.accepted]
     critical, warnings, notes = map(found.count, (Severity.CRITICAL, Severity.WARN, Severity.INFO))
@@ -57,7 +57,7 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
         ngettext("{count} note", "{count} notes", notes) if notes else "",
     )
     told = ", ".join(filter(None, totals)) or _("nothing found")
-    print(_("{count} checks: {found}").format(count=report.checks, found=told))
+    print(_("{count} checks: {found}", count=report.checks, found=told))
 
 
 def _show_one(finding: Finding) -> None:

@@ -117,9 +117,9 @@ def describe_usage_error(error: CycloptsError) -> str:
             subcommands = [name for name in error.app or () if not name.startswith("-")]
             if subcommands and error.command_chain:
                 word = error.unused_tokens[0]
-                said = _("unknown command {word}").format(word=word) + _meant(word, subcommands)
+                said = _("unknown command {word}", word=word) + _meant(word, subcommands)
             else:
-                said = _("unexpected argument {words}").format(words=repr(" ".join(error.unused_tokens)))
+                said = _("unexpected argument {words}", words=repr(" ".join(error.unused_tokens)))
             if error.command_chain and error.command_chain[-1] == "ask":
                 said += _("; put the question in quotes")
         case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:
@@ -128,17 +128,17 @@ def describe_usage_error(error: CycloptsError) -> str:
             said = (_("{name} is missing") if kind.is_positional else _("{name} needs a value")).format(name=name)
         case UnknownOptionError(token=token):
             word = (token.keyword or token.value).partition("=")[0]
-            said = _("unknown option {word}").format(word=word)
+            said = _("unknown option {word}", word=word)
             said += _meant(word, (name for each in error.argument_collection for name in each.names))
         case UnknownCommandError():
             word, known = (error.unused_tokens or [""])[0], error.app or ()
-            said = _("unknown command {word}").format(word=word) + _meant(word, known)
+            said = _("unknown command {word}", word=word) + _meant(word, known)
         case CoercionError(token=token, target_type=kind) if token is not None and error.msg is None:
             argument = error.argument
             name = token.keyword or (argument.name.lstrip("-").upper() if argument is not None else "")
             said = _bad_value(kind).format(value=repr(token.value), name=name, choices=", ".join(_choices(kind)))
         case RepeatArgumentError(token=token):
-            said = _("{name} is given more than once").format(name=token.keyword or token.value)
+            said = _("{name} is given more than once", name=token.keyword or token.value)
         case _:
             said = str(error).partition(" Available commands")[0].strip()
     chain = " ".join(("hob", *(error.command_chain or ())))
@@ -148,7 +148,7 @@ def describe_usage_error(error: CycloptsError) -> str:
 
 def _meant(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, list(known), 1)
-    return _("; did you mean {word}?").format(word=close[0]) if close else ""
+    return _("; did you mean {word}?", word=close[0]) if close else ""
 
 
 def _choices(kind: Any) -> tuple[str, ...]:

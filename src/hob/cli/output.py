@@ -194,7 +194,7 @@ def confirm(question: str, otherwise: str = "", *, about: Callable[[], object] =
         raise InvalidRequest("no terminal to confirm in; use --yes")
     about()
     try:
-        answer = input(_("{question} [y/N] ").format(question=_(question)))
+        answer = input(_("{question} [y/N] ", question=_(question)))
     except EOFError:
         answer = "\n"
     if answer.strip().lower() in ("y", "yes", "j", "ja"):

@@ -1,4 +1,4 @@
-"""Translation of what commands print: `_("{name} is there").format(name=name)` and `ngettext`.
+"""Translation of what commands print: `_("{name} is there", name=name)` and `ngettext`.
 
 The language is chosen in `hob.core.translation.language`.
 """
@@ -12,9 +12,10 @@ def terminal_language() -> str:
     return detect_language(process_environment())
 
 
-def _(message: str) -> str:
-    """Return the message in the terminal's language, placeholders unfilled; a `Translatable` with its values."""
-    return translated(message, terminal_language())
+def _(message: str, /, **values: object) -> str:
+    """Return the message in the terminal's language with the values filled in; a `Translatable` has its own."""
+    text = translated(message, terminal_language())
+    return text.format(**values) if values else text
 
 
 def ngettext(one: str, many: str, count: int, **values: object) -> str:

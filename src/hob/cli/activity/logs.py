@@ -55,8 +55,13 @@ def logs(
     show = _show_json if json else _show
     current = folder / "hob.log"
     if not current.exists() and not follow:
-        told = _("There is no log yet: {file} is written while Hob runs: by `hob serve`, a chat or `hob ask`.")
-        print(told.format(file=current), file=sys.stderr)
+        print(
+            _(
+                "There is no log yet: {file} is written while Hob runs: by `hob serve`, a chat or `hob ask`.",
+                file=current,
+            ),
+            file=sys.stderr,
+        )
         return
     tail = _Tail(current)
     chosen = [line for line in _read([*_rotated_lines(folder), *tail.lines()]) if wanted(line)]

@@ -124,7 +124,7 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> Sequence[
         further.insert(0, f"{number(event['seconds'] * 1000, 0)} ms")
     if (usage := event["usage"]) is not None:
         put_in, came_out = (number(usage[side], 0) for side in ("input_tokens", "output_tokens"))
-        further.append(_("{input} tokens in, {output} out").format(input=put_in, output=came_out))
+        further.append(_("{input} tokens in, {output} out", input=put_in, output=came_out))
     trace = ((event["trace_id"][:8], "dim"),) if with_trace else ()
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
     rest = paint("".join(f", {each}" for each in further), "dim")
@@ -147,10 +147,10 @@ def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
     if kind == EventKind.TURN:
         state = event["classification"]
         told = _(TURN_WORDS.get(state, STATE_WORDS.get(state, state)))
-        model = () if name in ("turn", state, "") else (_("model {name}").format(name=name),)
+        model = () if name in ("turn", state, "") else (_("model {name}", name=name),)
         return (f"{told}: {failed}" if failed else told, *model)
     if kind == EventKind.APPROVAL:
-        return (_("asked you about {tool}").format(tool=name),)
+        return (_("asked you about {tool}", tool=name),)
     if kind == EventKind.SESSION:
         name = _(_ENDED.get(name, name) if event["classification"] == "no" else STATE_WORDS.get(name, name))
     elif kind == EventKind.SUBAGENT:

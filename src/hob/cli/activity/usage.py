@@ -108,9 +108,8 @@ def _show_limits(limits: list[Mapping[str, Any]]) -> None:
 
 
 def _left(limit: Mapping[str, Any]) -> str:
-    held = _(", {cost} reserved").format(cost=_usd(limit["held_usd"])) if limit["held_usd"] else ""
-    told = _("{left} of {limit} left{held}")
-    return told.format(left=_usd(limit["left_usd"]), limit=_usd(limit["limit_usd"]), held=held)
+    held = _(", {cost} reserved", cost=_usd(limit["held_usd"])) if limit["held_usd"] else ""
+    return _("{left} of {limit} left{held}", left=_usd(limit["left_usd"]), limit=_usd(limit["limit_usd"]), held=held)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -58,6 +58,6 @@ def prompt(*, session: str = "", json: bool = False) -> None:
             bar = "█" * round(20 * section["bytes"] / maximum)
             cached = _("yes") if section["cached"] else ""
             rows.append((f"  {section['name']}", size, tokens, (cached, "green"), (bar, "blue")))
-    limit = _("of {limit} tokens").format(limit=number(seen["limit"], 0))
+    limit = _("of {limit} tokens", limit=number(seen["limit"], 0))
     rows.append((_("total"), number(seen["bytes"], 0), number(seen["tokens"], 0), "", limit))
     print_table((_("section"), _("bytes"), _("tokens"), _("cached"), _("share")), rows, "", right=(1, 2))

@@ -60,10 +60,13 @@ def subject_of(approval: Mapping[str, Any]) -> str:
 def how_to_answer(view: Mapping[str, Any]) -> str:
     """Return the commands that answer the message's questions."""
     if not view["approvals"]:
-        told = _('waits for your answer: hob ask{session} "..."; what comes of it: hob ask --resume {id}')
-        return told.format(session=_session(view), id=view["id"])
-    ways = [_("hob approvals allow {id}, or deny {id}").format(id=id) for id in view["approvals"]]
-    return _("nothing is done until you answer: {ways}").format(ways="; ".join(ways))
+        return _(
+            'waits for your answer: hob ask{session} "..."; what comes of it: hob ask --resume {id}',
+            session=_session(view),
+            id=view["id"],
+        )
+    ways = [_("hob approvals allow {id}, or deny {id}", id=id) for id in view["approvals"]]
+    return _("nothing is done until you answer: {ways}", ways="; ".join(ways))
 
 
 def _session(view: Mapping[str, Any]) -> str:
@@ -79,10 +82,10 @@ class ApprovalPrompt:
 
     def decide(self, approval: Mapping[str, Any]) -> tuple[bool, str] | None:
         """Return whether the call is allowed and the scope; None if the person leaves it open."""
-        further = "".join(_(", or {scope}").format(scope=scope) for scope in approval["scopes"] if scope != "once")
+        further = "".join(_(", or {scope}", scope=scope) for scope in approval["scopes"] if scope != "once")
         while True:
             word = self.read(
-                _("Allow {id}? (y/n{further}; Ctrl-D leaves it open) ").format(id=approval["id"], further=further)
+                _("Allow {id}? (y/n{further}; Ctrl-D leaves it open) ", id=approval["id"], further=further)
             )
             if word is None:
                 return None

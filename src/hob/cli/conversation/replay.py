@@ -44,9 +44,10 @@ def _show(seen: Mapping[str, Any]) -> None:
         said = {True: _("identical"), False: _("not identical"), None: _("cannot be told")}[each["identical"]]
         why = f": {line(_(each['why']))}" if each["why"] else ""
         colour = "green" if each["identical"] else "yellow"
-        print(_("Request {step} to {model}: {said}").format(
-            step=place, model=line(each["model"]), said=paint(said, colour)
-        ) + why)  # fmt: skip
+        print(
+            _("Request {step} to {model}: {said}", step=place, model=line(each["model"]), said=paint(said, colour))
+            + why
+        )
     _show_side(_("Then"), seen["then"], {})
     if seen["now"] is not None:
         _show_side(_("Now"), seen["now"], seen["then"])

@@ -42,9 +42,7 @@ def retry(id: str = "", /) -> None:
     alone = not socket_of(find_home(process_environment())).exists()
     for each in retried:
         print(
-            _("{id} will be tried again{where}").format(
-                id=each["message"] or each["id"], where=_next_step(each, alone=alone)
-            )
+            _("{id} will be tried again{where}", id=each["message"] or each["id"], where=_next_step(each, alone=alone))
         )
     if any(each["message"] for each in retried) and reach("GET", "/status")["model"] == "none":
         print(_("No model is connected, so there is no answer yet; `hob onboard` connects one."))
@@ -57,5 +55,5 @@ def _next_step(retried: Mapping[str, Any], *, alone: bool) -> str:
     if retried["message"] is None:  # an answer that exists but could not be delivered
         return _("; it is sent when `hob serve` runs") if alone else _("; it is sent now")
     if not alone:
-        return _("; `hob ask --resume {id}` shows its answer").format(id=retried["message"])
-    return _("; it runs with `hob serve`, or now with: hob ask --resume {id}").format(id=retried["message"])
+        return _("; `hob ask --resume {id}` shows its answer", id=retried["message"])
+    return _("; it runs with `hob serve`, or now with: hob ask --resume {id}", id=retried["message"])

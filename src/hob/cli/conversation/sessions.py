@@ -67,8 +67,11 @@ def show(session: Session = "", *, json: Json = False) -> None:
     print(f"{paint(session_name(seen['session']), 'bold')}  {line(seen['title'], 100)}")
     state = [_(word) for name, word in STANDING_WORDS.items() if seen[name]]
     print(
-        _("model {model}, {entries} entries, {waiting} waiting").format(
-            model=seen["model"] or _("as configured"), entries=seen["entries"], waiting=seen["waiting"]
+        _(
+            "model {model}, {entries} entries, {waiting} waiting",
+            model=seen["model"] or _("as configured"),
+            entries=seen["entries"],
+            waiting=seen["waiting"],
         ),
         *state,
         sep=", ",
@@ -91,21 +94,20 @@ def show(session: Session = "", *, json: Json = False) -> None:
 def rename(session: Session, title: Annotated[str, Parameter(help="The new name.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
-    told = _("{session} is now titled {title}")
-    print(told.format(session=_short(changed["session"]), title=printable(changed["title"])))
+    print(_("{session} is now titled {title}", session=_short(changed["session"]), title=printable(changed["title"])))
 
 
 @app.command
 def pause(session: Session) -> None:
     """Pause a conversation: new messages wait."""
     name = _short(_change(session, paused=True)["session"])
-    print(_("{session} is paused; `hob sessions resume {session}` continues it").format(session=name))
+    print(_("{session} is paused; `hob sessions resume {session}` continues it", session=name))
 
 
 @app.command
 def resume(session: Session) -> None:
     """Let a paused conversation continue."""
-    print(_("{session} continues").format(session=_short(_change(session, paused=False)["session"])))
+    print(_("{session} continues", session=_short(_change(session, paused=False)["session"])))
 
 
 @app.command
@@ -125,8 +127,14 @@ def fork(
     """Copy a conversation into a new one; the original stays as it is."""
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if not printed_json(made, json):
-        told = _("{session} is a copy of {of} with {copied} entries")
-        print(told.format(session=_short(made["session"]), of=_short(made["of"]), copied=made["copied"]))
+        print(
+            _(
+                "{session} is a copy of {of} with {copied} entries",
+                session=_short(made["session"]),
+                of=_short(made["of"]),
+                copied=made["copied"],
+            )
+        )
 
 
 @app.command
@@ -137,7 +145,7 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
 
     done = reach("POST", "/sessions/delete", {"session": session})
     if not printed_json(done, json):
-        print(_("{session} is deleted: {erased} pieces").format(session=_short(done["session"]), erased=done["erased"]))
+        print(_("{session} is deleted: {erased} pieces", session=_short(done["session"]), erased=done["erased"]))
     return 0
 
 

@@ -44,9 +44,9 @@ def _show(seen: Mapping[str, Any]) -> None:
     """Print what was restored and what was not."""
     words = line(seen["words"]) or seen["turn"]
     if seen["restored"]:
-        print(_("Undone, as it was before “{words}”:").format(words=words))
+        print(_("Undone, as it was before “{words}”:", words=words))
     elif not seen["kept"]:
-        print(_("All files are as they were before “{words}”.").format(words=words))
+        print(_("All files are as they were before “{words}”.", words=words))
     for path in seen["restored"]:
         print(f"  {paint(line(path, _WIDTH), 'green')}")
     if seen["kept"]:
@@ -55,18 +55,19 @@ def _show(seen: Mapping[str, Any]) -> None:
         print(f"  {paint(line(each['path'], _WIDTH), 'yellow')}: {_(each['reason'])}")
     if seen["running"]:
         print(
-            _("Still running in the background, and able to change files again: {programs}").format(
-                programs=line(", ".join(seen["running"]))
+            _(
+                "Still running in the background, and able to change files again: {programs}",
+                programs=line(", ".join(seen["running"])),
             )
         )
     if seen["restored"]:
-        print(paint(_("`hob undo {id}` reverts this.").format(id=seen["back"]), "dim"))
+        print(paint(_("`hob undo {id}` reverts this.", id=seen["back"]), "dim"))
 
 
 def _show_preview(seen: Mapping[str, Any]) -> None:
     """Print the differences in colours."""
     if not seen["diff"]:
-        print(_("All files are as they were before “{words}”.").format(words=line(seen["words"]) or seen["turn"]))
+        print(_("All files are as they were before “{words}”.", words=line(seen["words"]) or seen["turn"]))
     for each in printable(seen["diff"]).splitlines():
         print(paint(each, _colour(each)))
 

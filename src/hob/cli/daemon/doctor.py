@@ -52,7 +52,6 @@ def doctor(
     if json:
         print_json({"about": versions | {"home": str(home)}, **report_view(report, mended), "skipped": skipped})
     else:
-        told = _("Hob {hob}, Python {python}, SQLite {sqlite}; home {home}")
-        print(paint(told.format(**versions, home=home), "dim"))
+        print(paint(_("Hob {hob}, Python {python}, SQLite {sqlite}; home {home}", **versions, home=home), "dim"))
         show_report(report, mended)
     return 1 if report.worst is Severity.CRITICAL else 0

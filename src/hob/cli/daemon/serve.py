@@ -41,11 +41,20 @@ def serve() -> None:
 
     def ready(url: str) -> None:
         log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=CONTENT_FREE)
-        told = _("hob {version} ready: {address}, model {model}, home {home}")
-        print(told.format(version=__version__, address=url or socket_of(home), model=_(line), home=home), flush=True)
+        print(
+            _(
+                "hob {version} ready: {address}, model {model}, home {home}",
+                version=__version__,
+                address=url or socket_of(home),
+                model=_(line),
+                home=home,
+            ),
+            flush=True,
+        )
         if line == "none":
-            told = _("Note: {state}. Messages are kept until `hob onboard` connects one.")
-            print(told.format(state=_(NO_MODEL)), flush=True)
+            print(
+                _("Note: {state}. Messages are kept until `hob onboard` connects one.", state=_(NO_MODEL)), flush=True
+            )
         print(_("`hob` chats with it; `hob dashboard` opens its page in a browser."), flush=True)
 
     take_over(home)

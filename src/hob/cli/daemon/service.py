@@ -52,7 +52,7 @@ def install(
     variables = _write_variables(plan, config, environ, with_keys=with_keys)
     if dry_run:
         for step in (*variables, *service_manager.install(plan)):
-            print(_("would {step}").format(step=describe(step)))
+            print(_("would {step}", step=describe(step)))
         if obstacle := service_manager.obstacle():
             _note(_(obstacle))
         _tell_of_keys(plan, config, environ, variables)
@@ -111,11 +111,14 @@ def _tell_of_keys(plan: ServicePlan, config: Config, environ: Mapping[str, str],
     there = names_in(read_text(plan.environment_file))
     given = names_in("".join(step.text for step in variables if isinstance(step, WriteFile)))
     if missing := [name for name in service_variables(environ, _secret_variables(config)) if name not in there | given]:
-        told = _(
-            "set in this terminal and not for the service: {names}; "
-            "`hob service install --with-keys` writes them into {file}"
+        _note(
+            _(
+                "set in this terminal and not for the service: {names}; "
+                "`hob service install --with-keys` writes them into {file}",
+                names=", ".join(missing),
+                file=plan.environment_file,
+            )
         )
-        _note(told.format(names=", ".join(missing), file=plan.environment_file))
 
 
 def _note(text: str) -> None:
@@ -151,7 +154,7 @@ def uninstall(
     service_manager = find_service_manager(environ, home)
     steps = service_manager.uninstall()
     if not steps:
-        print(_("There is no service: {file} is not there.").format(file=service_manager.file))
+        print(_("There is no service: {file} is not there.", file=service_manager.file))
         return
     if service_manager.home() and Path(service_manager.home()) != home:
         raise ServiceFailed(
@@ -162,13 +165,13 @@ def uninstall(
         )
     if dry_run:
         for step in steps:
-            print(_("would {step}").format(step=describe(step)))
+            print(_("would {step}", step=describe(step)))
         return
     if obstacle := service_manager.obstacle():
         raise ServiceFailed(obstacle)
     _perform(steps, service_manager, environ)
     if (file := home / ENVIRONMENT_FILE).exists():
-        print(_("kept    {file}: its variables; remove it if you do not need them").format(file=file))
+        print(_("kept    {file}: its variables; remove it if you do not need them", file=file))
 
 
 @app.command
@@ -211,7 +214,7 @@ def _tell(service_manager: ServiceManager, home: Path) -> int:
         missing = paint(_("not installed"), "yellow")
         print(f"{_('service'):10}{_('{state}; `hob service install` installs it').format(state=missing)}")
         return 1
-    since = _(", since {time}").format(time=state.since) if state.since and state.running else ""
+    since = _(", since {time}", time=state.since) if state.since and state.running else ""
     again = ngettext(", restarted once", ", restarted {count} times", state.restarts) if state.restarts else ""
     print(f"{_('service'):10}{paint(_(state.detail), 'green' if state.running else 'red')}{since}{again}")
     print(f"{'':10}{service_manager.file}")
@@ -223,11 +226,9 @@ def _tell(service_manager: ServiceManager, home: Path) -> int:
 def _find_problems(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
     """Yield the problems of the service, each with a colour."""
     if service_manager.home() != str(home):
-        told = _("it is for the home {other}, not for {home}")
-        yield told.format(other=service_manager.home() or "?", home=home), "yellow"
+        yield _("it is for the home {other}, not for {home}", other=service_manager.home() or "?", home=home), "yellow"
     if not Path(service_manager.program() or "/").is_file():
-        told = _("{program} is gone; `hob service install` repairs it")
-        yield told.format(program=service_manager.program()), "red"
+        yield _("{program} is gone; `hob service install` repairs it", program=service_manager.program()), "red"
     if not state.enabled:
         yield _("not started with the machine; `hob service install` repairs it"), "yellow"
     if state.lingers is False:

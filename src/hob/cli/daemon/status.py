@@ -37,19 +37,19 @@ def status(*, json: bool = False) -> None:
         print_json({**seen, **own, "holder": holder or None})
         return
     state = paint(_("running"), "green") if holder else paint(_("not running; start it with `hob serve`"), "yellow")
-    print(_("Hob {version} in {home}: {state}").format(version=seen["version"], home=home, state=state))
+    print(_("Hob {version} in {home}: {state}", version=seen["version"], home=home, state=state))
     if holder:
         command, _comma, about = line(holder).partition(",")
         about = about.replace(" since ", _(" since "))
-        _row("", _("started with `{command}`,{about}").format(command=command, about=about))
+        _row("", _("started with `{command}`,{about}", command=command, about=about))
         _row(
             "",
-            _("at {address}").format(address=seen["address"] or _("hob.sock only (the API is not on the network)")),
+            _("at {address}", address=seen["address"] or _("hob.sock only (the API is not on the network)")),
         )
         _row("", _("`hob dashboard` opens its page in a browser"))
     if seen["halted"] is not None:
         since = age(time.time() - seen["halted"])
-        _row("turns", _("all stopped for {age}; `hob resume` continues").format(age=since), "red")
+        _row("turns", _("all stopped for {age}; `hob resume` continues", age=since), "red")
     _show_messages(seen, holder)
     none = _("none; `hob onboard` connects one")
     _row("model", none if seen["model"] == "none" else model_line(seen["model"], terminal_language()))
@@ -64,17 +64,16 @@ def status(*, json: bool = False) -> None:
             "yellow",
         )
     if problem := seen["settings"]["problem"]:
-        told = _("invalid, so the previous ones stay in use: {problem}").format(problem=line(_(problem), 200))
+        told = _("invalid, so the previous ones stay in use: {problem}", problem=line(_(problem), 200))
         _row("settings", told, "red")
     for key in seen["settings"]["waiting"]:
-        _row("settings", _("{key} was changed and takes effect at the next start").format(key=key), "yellow")
+        _row("settings", _("{key} was changed and takes effect at the next start", key=key), "yellow")
     for name in seen["unaccepted"]:
-        told = _("{name} was changed and is untrusted; `hob accept {name}` accepts it")
-        _row("files", told.format(name=name), "yellow")
+        _row("files", _("{name} was changed and is untrusted; `hob accept {name}` accepts it", name=name), "yellow")
     _show_store(seen)
     for guest in seen.get("connected", ()):  # only a running daemon has guests
         since = age(time.time() - guest["since"])
-        _row("live", _("{who} {address} for {age}").format(who=guest["who"], address=guest["address"], age=since))
+        _row("live", _("{who} {address} for {age}", who=guest["who"], address=guest["address"], age=since))
     _show_backups(seen["backups"])
 
 
@@ -93,13 +92,20 @@ def _show_messages(seen: Mapping[str, Any], holder: str) -> None:
     if kept := kept_without_model():
         _row("", kept, "yellow")
     oldest = _aged(_(", the oldest for {age}"), seen["oldest_pending_seconds"], 60)
-    unread = _(", {count} not fetched yet").format(count=seen["unread"]) if seen["unread"] else ""
-    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
+    unread = _(", {count} not fetched yet", count=seen["unread"]) if seen["unread"] else ""
+    _row("replies", _("{count} to be sent{oldest}{unread}", count=seen["pending"], oldest=oldest, unread=unread))
     if seen["undeliverable"]:
-        _row("", _("{count} could not be delivered:").format(count=seen["undeliverable"]), "red")
+        _row("", _("{count} could not be delivered:", count=seen["undeliverable"]), "red")
         for row in seen["stuck"]:
-            told = _("{channel}: {reason}; `hob retry {id}` sends it again")
-            _row("", told.format(channel=row["channel"], reason=line(_(row["reason"])), id=row["id"]))
+            _row(
+                "",
+                _(
+                    "{channel}: {reason}; `hob retry {id}` sends it again",
+                    channel=row["channel"],
+                    reason=line(_(row["reason"])),
+                    id=row["id"],
+                ),
+            )
 
 
 def _show_store(seen: Mapping[str, Any]) -> None:
@@ -117,23 +123,26 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         ),
     )
     for follower in lagging:
-        lag = _("{age} behind").format(age=age(follower["lag_seconds"]))
+        lag = _("{age} behind", age=age(follower["lag_seconds"]))
         lag = paint(lag, _colour(follower["lag_seconds"], 60, LATE))
         apart = follower.get("quarantined", 0)
         kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
         _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
     if why := seen.get("memory", {}).get("why"):
-        _row("memory", _("background work is waiting: {why}").format(why=line(_(why), 120)), "yellow")
+        _row("memory", _("background work is waiting: {why}", why=line(_(why), 120)), "yellow")
     if problem := seen.get("memory", {}).get("problem"):
-        told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(_(problem), 200))
+        told = _("finds by words alone, the embedder failed: {problem}", problem=line(_(problem), 200))
         _row("memory", told, "red")
     if problem := seen.get("memory", {}).get("unassisted"):
-        _row("memory", _("no model helps with searches: {problem}").format(problem=line(problem, 200)), "yellow")
+        _row("memory", _("no model helps with searches: {problem}", problem=line(problem, 200)), "yellow")
     if count := seen.get("memory", {}).get("permanent"):
-        told = _("{count} items never expire, more than memory.max_items; see `hob memory stats`")
-        _row("memory", told.format(count=number(count, 0)), "yellow")
+        _row(
+            "memory",
+            _("{count} items never expire, more than memory.max_items; see `hob memory stats`", count=number(count, 0)),
+            "yellow",
+        )
     if problem := seen.get("knowledge", {}).get("problem"):
-        _row("knowledge", _("failed: {problem}").format(problem=line(_(problem), 200)), "red")
+        _row("knowledge", _("failed: {problem}", problem=line(_(problem), 200)), "red")
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
             stopped = _("{name} failed and stopped: {problem}")
@@ -146,34 +155,33 @@ def _show_held(for_approval: int, for_answer: int, parked: int) -> None:
         wait = paint(
             ngettext("{count} waits for your approval", "{count} wait for your approval", for_approval), "yellow"
         )
-        _row("", _("{wait}: `hob approvals` shows what is asked").format(wait=wait))
+        _row("", _("{wait}: `hob approvals` shows what is asked", wait=wait))
     if for_answer:
         wait = paint(ngettext("{count} waits for your answer", "{count} wait for your answer", for_answer), "yellow")
-        _row("", _("{wait}, where it was asked").format(wait=wait))
+        _row("", _("{wait}, where it was asked", wait=wait))
     if later := parked - for_approval - for_answer:
-        _row("", _("{count} waiting, Hob continues later").format(count=later))
+        _row("", _("{count} waiting, Hob continues later", count=later))
 
 
 def _show_backups(backups: Mapping[str, Any]) -> None:
     if backups["problem"]:
-        told = _("failed: {problem}; it is tried again every hour").format(problem=line(_(backups["problem"]), 200))
+        told = _("failed: {problem}; it is tried again every hour", problem=line(_(backups["problem"]), 200))
         _row("backup", told, "red")
     elif backups["running"]:
         _row("backup", _("is being made"))
     if backups["at"] is not None:
         old = time.time() - backups["at"]
         colour = _colour(old, 2 * DAY, 4 * DAY) if backups["daily"] else "dim"
-        aged = paint(_("{age} old").format(age=age(old)), colour)
+        aged = paint(_("{age} old", age=age(old)), colour)
         _row(
             "backup",
-            _("{age}, {count} kept: {newest}").format(age=aged, count=backups["kept"], newest=backups["newest"]),
+            _("{age}, {count} kept: {newest}", age=aged, count=backups["kept"], newest=backups["newest"]),
         )
     elif not backups["daily"]:
         _row("backup", _("automatic backups are off (backups.daily)"), "yellow")
     elif not backups["problem"]:
         first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
-        told = _("none yet; Hob makes the first after {time}, if it runs then")
-        _row("backup", told.format(time=first))
+        _row("backup", _("none yet; Hob makes the first after {time}, if it runs then", time=first))
 
 
 def _aged(words: str, seconds: float, warn: float) -> str:

@@ -31,14 +31,18 @@ def stop(*, all: bool = False) -> None:  # noqa: A002 - the option's name
         `hob resume`, even after a restart.
     """
     if all:
-        told = _("Everything is stopped ({count} ended). Hob starts no work of its own until `hob resume`.")
-        print(told.format(count=reach("POST", "/stop")["ended"]))
+        print(
+            _(
+                "Everything is stopped ({count} ended). Hob starts no work of its own until `hob resume`.",
+                count=reach("POST", "/stop")["ended"],
+            )
+        )
         return
     home = find_home(process_environment())
     holder = holder_of(home)
     if not holder.startswith(_DAEMON):
         told = translatable("; {holder} ends by itself", holder=holder) if holder else ""
-        print(_("No daemon runs in {home}{told}.").format(home=home, told=_(told)))
+        print(_("No daemon runs in {home}{told}.", home=home, told=_(told)))
         return
     try:
         os.kill(_pid_of(home), signal.SIGTERM)

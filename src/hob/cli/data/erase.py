@@ -48,7 +48,8 @@ def _show(seen: Mapping[str, Any]) -> None:
     who = f"{seen['person']}{called}" if seen["person"] else _("an unknown person")
     print(f"{paint(who, 'bold')}: {line(', '.join(seen['addresses']), 200)}")
     if seen["messages"]:
-        told = _("{messages} in {conversations}, with {answers}").format(
+        told = _(
+            "{messages} in {conversations}, with {answers}",
             messages=ngettext("{count} message", "{count} messages", seen["messages"]),
             conversations=ngettext("{count} conversation", "{count} conversations", seen["conversations"]),
             answers=ngettext("{count} answer", "{count} answers", seen["turns"]),

@@ -93,7 +93,7 @@ def why(
         print(_("Nothing was recalled."))
     for item in seen["items"]:
         if item.get("forgotten"):
-            print(_("{id}  forgotten since").format(id=paint(item["id"], "dim")))
+            print(_("{id}  forgotten since", id=paint(item["id"], "dim")))
         else:
             show_item(item)
         parts = ", ".join(
@@ -132,8 +132,9 @@ def add(
     path = Path(text).expanduser()
     looks = len(text) < 1_000 and "\n" not in text and (bool(_PATH.fullmatch(text)) or path.exists())
     if not looks and _FILE.fullmatch(text):
-        told = _("{path} is not there. Check the path; to remember the name itself, put it into a sentence.")
-        raise InvalidRequest(told.format(path=text))
+        raise InvalidRequest(
+            _("{path} is not there. Check the path; to remember the name itself, put it into a sentence.", path=text)
+        )
     if looks:
         shown = _("files {seen:,}/{of:,}, {new:,} new sections")
         done = followed("/memory/files", {"path": str(path.resolve())}, shown)
@@ -144,12 +145,19 @@ def add(
     if json:
         print_json(done)
     elif looks:
-        print(_("Files read: {files}; new sections remembered: {new}.").format(files=done["files"], new=done["new"]))
+        print(_("Files read: {files}; new sections remembered: {new}.", files=done["files"], new=done["new"]))
         if mine:
             show_trusted(done["changed"])
         elif done["files"]:
-            told = _("Untrusted: Hob names it and reads it on demand. If it is your own: hob memory trust {source}")
-            print(paint(told.format(source=line(f"document:{path.resolve()}", 200)), "dim"))
+            print(
+                paint(
+                    _(
+                        "Untrusted: Hob names it and reads it on demand. If it is your own: hob memory trust {source}",
+                        source=line(f"document:{path.resolve()}", 200),
+                    ),
+                    "dim",
+                )
+            )
         if count := done["unread"]:
             kinds = ", ".join([kind or _("no ending") for kind in done["kinds"][:5]] + ["…"] * (len(done["kinds"]) > 5))
             told = ngettext(
@@ -161,7 +169,7 @@ def add(
             print(paint(line(told, 200), "yellow"), file=sys.stderr)
             if path.is_symlink():
                 print(
-                    line(_("{path} is a link to {target}.").format(path=path, target=path.resolve()), 200),
+                    line(_("{path} is a link to {target}.", path=path, target=path.resolve()), 200),
                     file=sys.stderr,
                 )
         for problem in done["problems"]:
@@ -190,7 +198,7 @@ def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: From 
         if done["quoted"]:
             print(ngettext("{count} message still repeats it", "{count} messages still repeat it", done["quoted"]))
             if id and not said and done["quoted"] <= MAX_QUOTES:
-                print(_("To erase that too: hob memory forget {id} --said").format(id=seen["items"][0]["id"][:12]))
+                print(_("To erase that too: hob memory forget {id} --said", id=seen["items"][0]["id"][:12]))
     return 0
 
 
@@ -200,7 +208,7 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
     for item in seen["items"][:20]:
         show_item(item)
     if len(seen["items"]) > 20:
-        print(_("… and {count} more").format(count=len(seen["items"]) - 20))
+        print(_("… and {count} more", count=len(seen["items"]) - 20))
     if not seen["items"] and not seen["quoted"]:
         print(_("Nothing found."))
     if seen["turns"]:
@@ -220,7 +228,7 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
     if seen["items"]:
         print(paint(_("  backups that you keep elsewhere may hold it too; restoring one erases it again"), "dim"))
     for file in seen["backups"]:
-        print(_("  this backup may still hold it; restoring it erases it again: {file}").format(file=line(file, 120)))
+        print(_("  this backup may still hold it; restoring it erases it again: {file}", file=line(file, 120)))
 
 
 for command in (facts, correct, undo, goals, goal, stats, embedding, reindex, prune, reset, trust, export):

@@ -42,7 +42,7 @@ def eval_(file: Path, /, *, model: Path | None = None,
         counted = _("{format}: {asked} questions over {items} items; evidence is counted by session.")
     print(counted.format(format=report.format, asked=asked, items=items))
     if report.left_out:
-        print(_("Questions without evidence, left out: {count}.").format(count=report.left_out))
+        print(_("Questions without evidence, left out: {count}.", count=report.left_out))
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))
     for name, score in {_("all"): report.whole, **report.categories}.items():
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))

@@ -96,7 +96,7 @@ def _parse_day(day: str, end: str = "") -> float:
         whole = len(day) == len("2026-11-22")
         return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0
     except ValueError:
-        raise InvalidRequest(_("{day} is not a date; write it as 2026-11-22").format(day=day)) from None
+        raise InvalidRequest(_("{day} is not a date; write it as 2026-11-22", day=day)) from None
 
 
 def _settle(fields: Mapping[str, Any], *, json: bool) -> None:
@@ -106,17 +106,17 @@ def _settle(fields: Mapping[str, Any], *, json: bool) -> None:
     for fact in done["after"]:
         _show_fact(fact)
     if not done["after"]:
-        print(_("No longer known: {fact}").format(fact=_fact_text(done["before"])))
+        print(_("No longer known: {fact}", fact=_fact_text(done["before"])))
 
 
 def _show_fact(fact: Mapping[str, Any]) -> None:
     days = [(_("since {day}"), fact["valid_from"]), (_("until {day}"), fact["valid_to"])]
     told = [text.format(day=when(at)[:10]) for text, at in days if at is not None]
     if fact["state"] == "asked":
-        told.append(paint(_("not sure: hob memory confirm {id}").format(id=fact["id"][:12]), "yellow"))
+        told.append(paint(_("not sure: hob memory confirm {id}", id=fact["id"][:12]), "yellow"))
     if against := [each[:12] for each in fact["contradicts"]]:
-        told.append(paint(_("contradicts {ids}").format(ids=", ".join(against)), "yellow"))
-    told.append(_("said {day}").format(day=when(fact["said_at"])))
+        told.append(paint(_("contradicts {ids}", ids=", ".join(against)), "yellow"))
+    told.append(_("said {day}", day=when(fact["said_at"])))
     quote = f" \u201c{line(fact['quote'], 80)}\u201d" if fact["quote"] else ""
     print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join(told)}]{quote}")
 
@@ -126,7 +126,7 @@ def _fact_text(fact: Mapping[str, Any]) -> str:
 
 
 def _show_goal(goal: Mapping[str, Any]) -> None:
-    due = [_("due {day}").format(day=when(goal["due"])[:10])] if goal["due"] is not None else []
+    due = [_("due {day}", day=when(goal["due"])[:10])] if goal["due"] is not None else []
     state = paint(_(goal["state"]), "yellow" if goal["state"] == "stalled" else "dim")
     trust = [] if goal["trust"] == "trusted" else [paint(_("untrusted"), "yellow")]
     print(f"{paint(goal['id'][:12], 'dim')}  {line(goal['text'], 120)}  [{', '.join([state, *due, *trust])}]")

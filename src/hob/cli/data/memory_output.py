@@ -32,10 +32,10 @@ def followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, 
 def show_problem(seen: Mapping[str, Any]) -> None:
     """Print on standard error which means of search were unavailable."""
     if problem := seen.get("problem"):
-        told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
+        told = _("By words alone; the embedder failed: {problem}", problem=line(problem, 300))
         print(paint(told, "red"), file=sys.stderr)
     if problem := seen.get("unassisted"):
-        told = _("In Hob's own order; no model helped: {problem}").format(problem=line(problem, 300))
+        told = _("In Hob's own order; no model helped: {problem}", problem=line(problem, 300))
         print(paint(told, "yellow"), file=sys.stderr)
 
 

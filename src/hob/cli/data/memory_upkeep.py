@@ -63,7 +63,7 @@ def stats(*, json: Json = False) -> None:
             (
                 layer["name"],
                 number(layer["chunk_count"], 0),
-                _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good"),
+                _("{days:g} days", days=layer["ttl_days"]) if layer["ttl_days"] else _("for good"),
                 (_(LAYER_WORDS.get(layer["name"], layer["description"])), "dim"),
             )
             for layer in seen["layers"]
@@ -73,22 +73,40 @@ def stats(*, json: Json = False) -> None:
         right=(1,),
     )
     totals = seen["totals"]
-    print(_("Items: {total:,}; limit for items that expire: {maximum:,}").format(
-        total=totals["total_chunks"], maximum=totals["max_chunks"]))  # fmt: skip
+    print(
+        _(
+            "Items: {total:,}; limit for items that expire: {maximum:,}",
+            total=totals["total_chunks"],
+            maximum=totals["max_chunks"],
+        )
+    )
     if totals["permanent_chunks"] > totals["max_chunks"]:
-        told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
-        print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
+        print(
+            paint(
+                _(
+                    "{count} never expire, more than memory.max_items; "
+                    "`hob memory forget` removes what you do not need",
+                    count=number(totals["permanent_chunks"], 0),
+                ),
+                "yellow",
+            )
+        )
     embedding = seen["embedding"]
     if embedding["model"]:
-        waits = _("Search matches words and meaning ({model}); items not prepared for that yet: {count:,}")
-        print(waits.format(model=embedding["model"], count=embedding["waiting"]))
+        print(
+            _(
+                "Search matches words and meaning ({model}); items not prepared for that yet: {count:,}",
+                model=embedding["model"],
+                count=embedding["waiting"],
+            )
+        )
         show_problem(embedding)
     else:
         print(_("Search matches words only. Set model.embedding to search by meaning too."))
     for path in seen["watched"]:
-        print(_("watched: {path}").format(path=line(path, 200)))
+        print(_("watched: {path}", path=line(path, 200)))
         if why := seen["later"].get(path):
-            told = _("changes may wait for the next turn: {why}").format(why=line(_(why), 200))
+            told = _("changes may wait for the next turn: {why}", why=line(_(why), 200))
             print(f"  {paint(told, 'yellow')}")
     for skill in seen["expertise"]:
         told = _("tool success, {skill}: {successes:,} of {uses:,} calls")
@@ -99,16 +117,26 @@ def stats(*, json: Json = False) -> None:
         f"{_(DECISION_WORDS.get(name, name))} {number(count, 0)}" for name, count in seen["decisions"].items() if count
     ]
     if decided:
-        print(_("facts from messages: {decided}").format(decided=", ".join(decided)))
+        print(_("facts from messages: {decided}", decided=", ".join(decided)))
     if (overflow := seen["overflow"])["events"]:
-        told = _("prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)")
-        print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
+        print(
+            _(
+                "prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)",
+                count=number(overflow["events"], 0),
+                share=number(overflow["per_1000"], 0),
+            )
+        )
     work = seen["background"]
-    told = _("Background work on memory: {waiting:,} messages waiting; {spent:,} of {maximum:,} tokens used today.")
-    print(told.format(
-        spent=work["tokens_today"], maximum=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
+    print(
+        _(
+            "Background work on memory: {waiting:,} messages waiting; {spent:,} of {maximum:,} tokens used today.",
+            spent=work["tokens_today"],
+            maximum=work["tokens_a_day"],
+            waiting=work["messages_waiting"],
+        )
+    )
     if work["waits_for"]:
-        print(paint(_("It is paused: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
+        print(paint(_("It is paused: {why}", why=line(_(work["why"]), 160)), "yellow"))
 
 
 def embedding(*, json: Json = False) -> None:
@@ -132,7 +160,7 @@ def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
         return 1
     done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
     if not printed_json(done, json):
-        print(_("Items prepared again in the background: {count}.").format(count=done["wipedChunks"]))
+        print(_("Items prepared again in the background: {count}.", count=done["wipedChunks"]))
     return 0
 
 
@@ -177,7 +205,7 @@ def reset(
             "there is no layer {layer}; layers: {layers}, or all", layer=layer, layers=", ".join(layers)
         )
         raise InvalidRequest(told)
-    if not yes and not confirm(_("Empty the layer {layer}?").format(layer=layer), _("Nothing was forgotten.")):
+    if not yes and not confirm(_("Empty the layer {layer}?", layer=layer), _("Nothing was forgotten.")):
         return 1
     _deleted(reach("POST", "/memory/reset", {"layer": layer}, timeout=600), json=json)
     return 0
@@ -198,8 +226,8 @@ def export(
         path.touch(0o600, exist_ok=False)
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise InvalidRequest(_("{file} cannot be written: {error}").format(file=file, error=error.strerror)) from error
-    print(_("Items written: {count}; only you can read {file}.").format(count=text.count("\n"), file=file))
+        raise InvalidRequest(_("{file} cannot be written: {error}", file=file, error=error.strerror)) from error
+    print(_("Items written: {count}; only you can read {file}.", count=text.count("\n"), file=file))
 
 
 def import_(
@@ -213,12 +241,12 @@ def import_(
     try:
         text = file.expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
+        raise InvalidRequest(_("{file} cannot be read: {error}", file=file, error=error)) from error
     done = followed("/memory/import", {"text": text}, _("items {items:,}/{of:,}, {new:,} new"))
     if not printed_json(done, json):
-        print(_("Items read: {items}; new: {new}.").format(items=done["items"], new=done["new"]))
+        print(_("Items read: {items}; new: {new}.", items=done["items"], new=done["new"]))
 
 
 def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
     if not printed_json(done, json):
-        print(_("Items deleted: {count}.").format(count=done["deleted"]))
+        print(_("Items deleted: {count}.", count=done["deleted"]))

@@ -34,7 +34,7 @@ def rebuild(*, check: bool = False) -> int:
         found = _("as the timeline")
         if table.differences:
             found = (_("{count} differ") if check else _("{count} corrected")).format(count=table.differences)
-        print(_("{table:9} {rows:9,} rows  {found}").format(table=table.table, rows=table.rows, found=found))
+        print(_("{table:9} {rows:9,} rows  {found}", table=table.table, rows=table.rows, found=found))
         for place, line in enumerate(table.lines()):
             if place == _MAX_LINES:
                 print(f"           {_(' … and {count} more').format(count=table.differences - place)}")
@@ -43,5 +43,5 @@ def rebuild(*, check: bool = False) -> int:
     if not check:
         print(_("Memory adds what it lacks at the next start."))
     if backup is not None:
-        print(_("The former database is kept as {file}").format(file=backup))
+        print(_("The former database is kept as {file}", file=backup))
     return 1 if check and differences else 0

@@ -66,7 +66,7 @@ def logout(name: Name) -> int:
         raise NotFound(
             translatable("Hob is not logged in to {name}; `hob auth list` shows where it is", name=line(name))
         )
-    print(_("Hob is logged out of {name}").format(name=name))
+    print(_("Hob is logged out of {name}", name=name))
     return notify_daemon(home)
 
 

@@ -94,21 +94,32 @@ def set_setting(
     try:
         config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
-        told = _("{key} is set, but the settings are still wrong:\n{error}")
-        print(told.format(key=key, error=_(str(error))), file=sys.stderr)
+        print(
+            _("{key} is set, but the settings are still wrong:\n{error}", key=key, error=_(str(error))), file=sys.stderr
+        )
         return 0
     source = config.origin(key)
     if key.startswith(("gateway.", "admission.")) and (objection := start_problem(config)) is not None:
-        told = _("{key} is set, but Hob does not start like this: {problem}")
-        print(told.format(key=key, problem=_(str(objection))), file=sys.stderr)
+        print(
+            _("{key} is set, but Hob does not start like this: {problem}", key=key, problem=_(str(objection))),
+            file=sys.stderr,
+        )
     if key == "model.embedding" and (problem := embedder_problem(config)) is not None:
-        told = _("{key} is set, but memory cannot be searched by meaning with it: {problem}")
-        print(told.format(key=key, problem=_(str(problem))), file=sys.stderr)
+        print(
+            _(
+                "{key} is set, but memory cannot be searched by meaning with it: {problem}",
+                key=key,
+                problem=_(str(problem)),
+            ),
+            file=sys.stderr,
+        )
     if source.layer is not ConfigLayer.FILE:
-        told = _("{key} is set in {path}, but {source} outranks it")
-        print(told.format(key=key, path=path, source=_(str(source))), file=sys.stderr)
+        print(
+            _("{key} is set in {path}, but {source} outranks it", key=key, path=path, source=_(str(source))),
+            file=sys.stderr,
+        )
     elif running and holder_of(home):
-        print(_("{key} is set; {when}").format(key=key, when=_when(key)), file=sys.stderr)
+        print(_("{key} is set; {when}", key=key, when=_when(key)), file=sys.stderr)
     return 0
 
 
@@ -126,7 +137,7 @@ def unset_setting(
         if unset_value(path, key, sections=sections, environ=environ):
             audit_action(home, "config.unset", key)
         else:
-            print(_("{key} is not in {path}").format(key=key, path=path), file=sys.stderr)
+            print(_("{key} is not in {path}", key=key, path=path), file=sys.stderr)
         config = load_config(sections, home=home, environ=environ, stored=stored or {})
     except ConfigInvalid as error:
         return _fail(error)
@@ -338,8 +349,10 @@ def _say_outranked(key: str) -> None:
         return
     rows = reach("GET", "/settings")["settings"]
     if any(row["key"] == key and row["layer"] == ConfigLayer.STORED for row in rows):
-        told = _('The value set with --now outranks it; `hob config set --now {key} ""` takes that back.')
-        print(told.format(key=key), file=sys.stderr)
+        print(
+            _('The value set with --now outranks it; `hob config set --now {key} ""` takes that back.', key=key),
+            file=sys.stderr,
+        )
 
 
 def _read_line() -> str:

@@ -110,9 +110,7 @@ def import_(
 
 
 def _show_progress(line: ProgressLine, total: int, done: int, messages: int) -> None:
-    line.show(
-        _("conversations {done}/{total}, {messages:,} messages").format(done=done, total=total, messages=messages)
-    )
+    line.show(_("conversations {done}/{total}, {messages:,} messages", done=done, total=total, messages=messages))
 
 
 def _offer(*, as_json: bool) -> int:
@@ -124,8 +122,11 @@ def _offer(*, as_json: bool) -> int:
         raise NotFound("no other assistant was found here; `hob import openclaw PATH` reads a folder elsewhere")
     for each, folder in found:
         print(
-            _("{assistant} in {folder}; `hob import {id}` takes it over").format(
-                assistant=paint(each.title, "bold"), folder=line(str(folder), 200), id=each.id
+            _(
+                "{assistant} in {folder}; `hob import {id}` takes it over",
+                assistant=paint(each.title, "bold"),
+                folder=line(str(folder), 200),
+                id=each.id,
             )
         )
     return 0
@@ -150,7 +151,7 @@ def _usual_place(chosen: Assistant) -> Path:
 
 
 def _show_plan(plan: ImportPlan) -> None:
-    print(_("{assistant} in {folder}").format(assistant=paint(plan.title, "bold"), folder=line(plan.folder, 200)))
+    print(_("{assistant} in {folder}", assistant=paint(plan.title, "bold"), folder=line(plan.folder, 200)))
     for kind in (ItemKind.FILE, ItemKind.SETTING, ItemKind.SECRET):
         for status in ItemStatus:
             _show_some([item for item in plan.of(kind) if item.status is status])
@@ -174,11 +175,11 @@ def _show_some(items: Sequence[Item]) -> None:
         # settings are shown in full: a hidden end could admit a sender
         target = line(item.target, 90 if item.kind is ItemKind.FILE else len(item.target) + 1)
         source = line(item.source, 60 if target else 120)
-        name = _("{target} (from {source})").format(target=target, source=source) if target else source
+        name = _("{target} (from {source})", target=target, source=source) if target else source
         text = f"{name}: {line(_(item.why), 160)}" if item.why else name
         print(f"{paint(mark, colour)} {text}")
     if len(items) > _SHOWN and items[0].kind is not ItemKind.SETTING:
-        print(_("  … and {count} more; --json lists all").format(count=len(items) - _SHOWN))
+        print(_("  … and {count} more; --json lists all", count=len(items) - _SHOWN))
 
 
 def _show_left(items: Sequence[Item]) -> None:
@@ -188,11 +189,10 @@ def _show_left(items: Sequence[Item]) -> None:
         sources.setdefault(item.why, []).append(line(item.source, 120))
     mark, colour = _MARKS[ItemStatus.NOT_TAKEN]
     for why, names in islice(sources.items(), 2 * _SHOWN):
-        more = _(" and {count} more").format(count=len(names) - _SHOWN) if len(names) > _SHOWN else ""
+        more = _(" and {count} more", count=len(names) - _SHOWN) if len(names) > _SHOWN else ""
         print(f"{paint(mark, colour)} {', '.join(names[:_SHOWN])}{more}: {line(_(why), 160)}")
     if len(sources) > 2 * _SHOWN:
-        told = _("  … and more for {count} other reasons; --json lists all")
-        print(told.format(count=len(sources) - 2 * _SHOWN))
+        print(_("  … and more for {count} other reasons; --json lists all", count=len(sources) - 2 * _SHOWN))
 
 
 def _show_end(plan: ImportPlan, *, again: str) -> None:
@@ -210,7 +210,7 @@ def _show_end(plan: ImportPlan, *, again: str) -> None:
         told = _("{new:,} new messages, {there:,} already here.")
         print((told if again else _("{new:,} messages taken, {there:,} already here.")).format(new=new, there=there))
     if again:
-        print(_("Nothing was changed. To take it over: {command}").format(command=line(again, 400)))
+        print(_("Nothing was changed. To take it over: {command}", command=line(again, 400)))
         return
     done = [item for item in plan.items if item.status is ItemStatus.DONE]
     if any(item.kind is ItemKind.FILE and item.target in NAMES for item in done):

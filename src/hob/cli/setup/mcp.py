@@ -121,7 +121,7 @@ def import_(
     for name, raw in read_servers(file).items():
         print(paint(name, "bold"))
         if name in read_config()[McpSettings]:
-            print(_("{name} is there already").format(name=name))
+            print(_("{name} is there already", name=name))
             continue
         try:
             if not raw.keys() & {"command", "url"}:
@@ -177,11 +177,11 @@ def try_(name: Name, *, json: Json = False) -> int:
         tools = [each.name for each in found.tools]
         print_json({"name": name, "version": found.version, "protocol": found.protocol, "tools": tools, "new": changed})
         return 1 if changed else 0
-    print(_("{server}, MCP {protocol}").format(server=_titled(found), protocol=found.protocol))
+    print(_("{server}, MCP {protocol}", server=_titled(found), protocol=found.protocol))
     for each in found.tools:
         print(f"  {tool_name(name, each.name)}{' *' if each.name in changed else ''}")
     if changed:
-        print(_("* is new, or other than you accepted: `hob mcp accept {name}`").format(name=name))
+        print(_("* is new, or other than you accepted: `hob mcp accept {name}`", name=name))
     return 1 if changed else 0
 
 
@@ -193,7 +193,7 @@ def remove(name: Name, *, yes: Yes = False) -> int:
     if not yes and not confirm(translatable("Remove {name}, with its files?", name=name)):
         return 1
     _forget(config, name)
-    print(_("{name} is removed").format(name=name))
+    print(_("{name} is removed", name=name))
     return notify_daemon(config.home)
 
 
@@ -222,7 +222,7 @@ async def _show(url: str, give: Callable[[str], None]) -> None:
     """Open a browser if there is one, and accept the final address pasted from another machine."""
     import webbrowser
 
-    print(_("Log in here: {url}").format(url=url))
+    print(_("Log in here: {url}", url=url))
     await asyncio.to_thread(webbrowser.open, url)
     if sys.stdin.isatty():
         print(_("If the browser is on another machine, paste the address that it is sent to:"))
@@ -263,12 +263,17 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
         if plan is not None:
             server = asyncio.run(looking.fetch(config, name, plan, server))
             _write(config.home, name, {"command": server.command})
-            print(_("installed: {package}").format(package=line(installed_package(config.home, name), 200)))
+            print(_("installed: {package}", package=line(installed_package(config.home, name), 200)))
         status = _accept(config, name, server, yes=yes)
     except HobError:
         for each in _paths_outside_sandbox(server):
-            told = _("{path} is not shown to the program; --read names a folder that it may read")
-            print(paint(told.format(path=line(each)), "yellow"), file=sys.stderr)
+            print(
+                paint(
+                    _("{path} is not shown to the program; --read names a folder that it may read", path=line(each)),
+                    "yellow",
+                ),
+                file=sys.stderr,
+            )
         raise
     finally:
         if status:
@@ -290,7 +295,7 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
     before = load_accepted(config.home, name)
     changed = _changed(before, found)
     known = {each.name: each for each in before.tools} if before is not None else {}
-    print(_("{server}, MCP {protocol}").format(server=_titled(found), protocol=found.protocol))
+    print(_("{server}, MCP {protocol}", server=_titled(found), protocol=found.protocol))
     others = [*_other_changes(before, found)] if before is not None else []
     for told in others:
         print(told)
@@ -322,11 +327,11 @@ def _other_changes(before: AcceptedServer, now: AcceptedServer) -> Iterator[str]
         yield paint(f"    - {line(before.title, 400)}", "red")
         yield f"    + {line(now.title, 400)}"
     if now.resources and not before.resources:
-        yield "  " + _("It now offers files and pages to read ({tool}).").format(tool=tool_name(now.name, "resources"))
+        yield "  " + _("It now offers files and pages to read ({tool}).", tool=tool_name(now.name, "resources"))
     if now.prompts and not before.prompts:
-        yield "  " + _("It now offers ready prompts ({tool}).").format(tool=tool_name(now.name, "prompts"))
+        yield "  " + _("It now offers ready prompts ({tool}).", tool=tool_name(now.name, "prompts"))
     for gone in sorted({each.name for each in before.tools} - {each.name for each in now.tools}):
-        yield paint(_("  {tool} is gone").format(tool=gone), "yellow")
+        yield paint(_("  {tool} is gone", tool=gone), "yellow")
 
 
 def _titled(server: AcceptedServer) -> str:
@@ -350,7 +355,7 @@ def _describe_tool(server: str, tool: AcceptedTool, before: AcceptedTool | None)
     words = {each: _role_word(named.get(each, "")) for each in tool.schema.get("properties", {})}
     arguments = ", ".join(f"{each} ({word})" if word else each for each, word in words.items())
     if arguments:
-        yield "    " + _("what it is told: {arguments}").format(arguments=line(arguments, 400))
+        yield "    " + _("what it is told: {arguments}", arguments=line(arguments, 400))
     yield from _argument_texts(tool.schema, None if before is None else before.schema)
 
 

@@ -55,10 +55,14 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"usual": current, "models": rows, "providers": providers}, indent=2))
         return 0
-    print(_("Current model: {model}").format(model=paint(printable(model_line(current, terminal_language())), "bold")))
+    print(_("Current model: {model}", model=paint(printable(model_line(current, terminal_language())), "bold")))
     if current != here_line:
-        told = _("The running daemon uses it; in this shell's environment it would be: {model}")
-        print(told.format(model=printable(model_line(here_line, terminal_language()))))
+        print(
+            _(
+                "The running daemon uses it; in this shell's environment it would be: {model}",
+                model=printable(model_line(here_line, terminal_language())),
+            )
+        )
     if rows:
         print()
         print_table(
@@ -131,7 +135,7 @@ def _dollars(in_: float, out: float) -> str:
     if not in_ and not out:
         return _("free")
     taken, given = (_(price(round(each * MICRO))) for each in (in_, out))
-    return _("{input} in, {output} out").format(input=taken, output=given)
+    return _("{input} in, {output} out", input=taken, output=given)
 
 
 def _tokens(tokens: int) -> str:
@@ -187,7 +191,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
             print(_scanned(row))
         models = ngettext("{count} model", "{count} models", len(found))
         providers = ngettext("{count} provider", "{count} providers", len(ids))
-        print(paint(_("{models} of {providers}").format(models=models, providers=providers), "dim"))
+        print(paint(_("{models} of {providers}", models=models, providers=providers), "dim"))
     return 1 if failures and not found else 0
 
 
@@ -251,10 +255,10 @@ def set_(
     status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment(), running=False)
     if status:
         return status
-    print(_("Current model: {model}").format(model=_(choose_models(read_config()).line())))
+    print(_("Current model: {model}", model=_(choose_models(read_config()).line())))
     told = reload_running(config.home)
     if told is not None:
-        now = _("The running daemon uses it now: {model}").format(model=model_line(told["model"], terminal_language()))
+        now = _("The running daemon uses it now: {model}", model=model_line(told["model"], terminal_language()))
         print(_(told["problem"]) if told["problem"] else now, file=sys.stderr)
     return 0
 

@@ -75,11 +75,15 @@ def enable(
         raise InvalidRequest(
             translatable("{name} is a provider of models and always on: `hob models set {name}` asks it", name=name)
         )
-    told = _(
-        "{name} {version}, of the package {package}, runs with your rights: it can read, change and send everything "
-        "that you can, and Hob's policy does not limit it."
+    print(
+        _(
+            "{name} {version}, of the package {package}, runs with your rights: it can read, change and send "
+            "everything that you can, and Hob's policy does not limit it.",
+            name=name,
+            version=plugin.version,
+            package=", ".join(plugin.packages),
+        )
     )
-    print(told.format(name=name, version=plugin.version, package=", ".join(plugin.packages)))
     if not yes and not confirm(_("Load and enable it?")):
         return 1
     manifest = manifest_of(plugin, load_plugin(plugin))
@@ -93,7 +97,7 @@ def enable(
         print(f"  {_(each)}{_(' (new)') if known and each not in known else ''}")
     make_home(home)
     write_manifest(home, manifest)
-    print(_("{name} is on from Hob's next start; `hob plugins disable {name}` switches it off.").format(name=name))
+    print(_("{name} is on from Hob's next start; `hob plugins disable {name}` switches it off.", name=name))
     return 0
 
 
@@ -107,7 +111,7 @@ def disable(name: Name) -> int:
             translatable("no plug-in {name} was enabled; `hob plugins list` shows what there is", name=line(name))
         )
     write_manifest(home, replace(manifest, on=False))
-    print(_("{name} is off from Hob's next start; its settings are kept.").format(name=name))
+    print(_("{name} is off from Hob's next start; its settings are kept.", name=name))
     return 0
 
 
@@ -127,12 +131,11 @@ def add_command(app: App, plugin: str, name: str) -> None:
 
 def _clashes(manifest: Manifest, others: Mapping[str, Manifest]) -> Iterator[str]:
     own = {name for name, _text in COMMANDS}
-    yield from (_("`hob {name}` is Hob's own").format(name=name) for name in manifest.commands if name in own)
+    yield from (_("`hob {name}` is Hob's own", name=name) for name in manifest.commands if name in own)
     for other in others.values():
         if other.on and other.name != manifest.name:
             both = [each for each in manifest.declares if each in other.declares and " " in each and _one_only(each)]
-            told = _("{other} also brings {each}")
-            yield from (told.format(each=_(each), other=other.name) for each in both)
+            yield from (_("{other} also brings {each}", each=_(each), other=other.name) for each in both)
 
 
 def _one_only(declared: str) -> bool:

@@ -53,7 +53,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
         changed = f"  {_('changed {time}').format(time=when(each.changed))}" if each.changed is not None else ""
         print(f"{paint(line(each.key, 60), 'bold')}  {where}{changed}  {state}".rstrip())
     for name in unused:
-        print(paint(_("no setting uses secrets/{name}").format(name=line(name, 60)), "dim"))
+        print(paint(_("no setting uses secrets/{name}", name=line(name, 60)), "dim"))
     if not kept and not unused:
         print(_("No secrets yet; `hob secrets set KEY` stores one."))
 
@@ -72,7 +72,7 @@ def set_(
     reference = store_in_keyring(key, value) if keyring else store_in_file(home, key, value)
     _point(home, key, reference)
     audit_action(home, "secrets.set", key)
-    print(_("{key} is kept as {reference}").format(key=key, reference=reference))
+    print(_("{key} is kept as {reference}", key=key, reference=reference))
     return notify_daemon(home)
 
 
@@ -96,7 +96,7 @@ def rotate(key: Key) -> int:
             )
         )
     if scheme == "command":
-        print(_("{key} is what a program says ({place}); it is asked again.").format(key=key, place=place))
+        print(_("{key} is what a program says ({place}); it is asked again.", key=key, place=place))
         return notify_daemon(home)
     value = _read(key)
     if scheme == "keyring":
@@ -113,7 +113,7 @@ def rotate(key: Key) -> int:
     else:
         _point(home, key, store_in_file(home, Path(place).name if place else key, value))
     audit_action(home, "secrets.rotate", key)
-    print(_("{key} is rotated").format(key=key))
+    print(_("{key} is rotated", key=key))
     return notify_daemon(home)
 
 
@@ -198,12 +198,14 @@ def notify_daemon(home: Path, *, must: bool = False, quiet: bool = False) -> int
             print(_("Hob is not running; it reads them when it starts."), file=sys.stderr)
         return 0
     if problem := answer.body.get("problem"):
-        told = _("hob: invalid settings; the running daemon keeps its former ones: {problem}")
-        print(told.format(problem=problem), file=sys.stderr)
+        print(
+            _("hob: invalid settings; the running daemon keeps its former ones: {problem}", problem=problem),
+            file=sys.stderr,
+        )
         return 2
     if quiet:
         return 0
     print(_("The running daemon has read settings and secrets again."))
     for waiting in answer.body.get("waiting", ()):
-        print(paint(_("{key} applies from the next start on").format(key=waiting), "yellow"))
+        print(paint(_("{key} applies from the next start on", key=waiting), "yellow"))
     return 0

@@ -84,8 +84,7 @@ def show(name: Annotated[str, Parameter(help="The token; your own if not given."
     told = _("{name}: {sender}, for {scopes}")
     title = paint(line(view["name"], 32), "bold")
     print(told.format(name=title, sender=class_word(view["class"]), scopes=", ".join(view["scopes"])))
-    told = _("made {time}, valid {until}")
-    print(told.format(time=when(view["created"]), until=_until(view["expires"], view["holds"])))
+    print(_("made {time}, valid {until}", time=when(view["created"]), until=_until(view["expires"], view["holds"])))
     if view["older"]:
         print(_("its former secret is still valid"))
 
@@ -114,7 +113,7 @@ def rotate(
 def revoke(name: Name) -> None:
     """Revoke a token and its former secrets at once."""
     _file().revoke(name)
-    print(_('token "{name}" revoked').format(name=name))
+    print(_('token "{name}" revoked', name=name))
 
 
 def _file() -> TokenFile:

@@ -84,7 +84,7 @@ def try_(
         print_json(seen)
     elif seen["done"]:
         print(printable(seen["text"]))
-        print(paint(_("{seconds} s").format(seconds=seen["seconds"]), "dim"))
+        print(paint(_("{seconds} s", seconds=seen["seconds"]), "dim"))
     elif seen["verdict"] == "deny":
         for told in seen["told"]:
             print(printable(told))
@@ -93,14 +93,15 @@ def try_(
 
 def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
     effects = "; ".join(_(EFFECT_WORDS.get(each, each)) for each in seen["effects"]) or _("do nothing outside Hob")
+    seconds, characters = seen["timeout"], seen["output_cap"]
+    limits = _("{seconds:g} seconds; {characters:,} characters of result", seconds=seconds, characters=characters)
     return [
         (_("group"), seen["group"] or _("always shown")),
         (_("it may"), effects),
         (_("risk"), _(RISK_WORDS[seen["tier"]])),
-        (_("limits"), _("{seconds:g} seconds; {characters:,} characters of result").format(
-            seconds=seen["timeout"], characters=seen["output_cap"])),
+        (_("limits"), limits),
         (_("after a crash"), _(_RESTART_WORDS[seen["restart"]])),
-        (_("size"), _("{bytes} bytes in each request to the model").format(bytes=seen["bytes"])),
+        (_("size"), _("{bytes} bytes in each request to the model", bytes=seen["bytes"])),
     ]  # fmt: skip
 
 

@@ -170,8 +170,14 @@ def upgrade(
             | {"back": installation.back, "changes": changes}
         )
         return
-    told = _("Hob {version} is {kind}. There is no update check: you decide when. To upgrade:")
-    print(told.format(version=__version__, kind=_(installation.kind)), end="\n\n")
+    print(
+        _(
+            "Hob {version} is {kind}. There is no update check: you decide when. To upgrade:",
+            version=__version__,
+            kind=_(installation.kind),
+        ),
+        end="\n\n",
+    )
     for number, step in enumerate(steps, 1):
         print(f"  {number}. {paint(_(step), 'bold')}")
     if installation.note:
@@ -205,11 +211,11 @@ def _show_changes(changes: list[str], before: str, *, everything: bool) -> None:
     if not changes:
         print(f"\n{_('The changes are in CHANGELOG.md, which is not part of this installation.')}")
         return
-    since = _("New since Hob {version}, which ran here last:").format(version=before)
+    since = _("New since Hob {version}, which ran here last:", version=before)
     print(f"\n{since if before not in ('', __version__) else _('New in this version:')}")
     shown = changes if everything else changes[:_SHOWN]
     for change in shown:
         print(f"  - {change}")
     if len(shown) < len(changes):
-        told = _("  … {count} more: `hob upgrade --all`").format(count=len(changes) - len(shown))
+        told = _("  … {count} more: `hob upgrade --all`", count=len(changes) - len(shown))
         print(paint(told, "dim"))

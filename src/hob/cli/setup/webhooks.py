@@ -47,7 +47,7 @@ def list_(*, json: Json = False) -> None:
 def _trouble(view: Mapping[str, Any]) -> str:
     if not view["problem"]:
         return ""
-    told = _("  accepts nothing: {problem}").format(problem=line(_(view["problem"]), 200))
+    told = _("  accepts nothing: {problem}", problem=line(_(view["problem"]), 200))
     return f"\n{paint(told, 'red')}"
 
 
@@ -78,8 +78,13 @@ def try_(
             )
         raise error_of(answer.body)
     if not printed_json(answer.body, json):
-        told = _("{state}: {id}; `hob tasks --all` shows what came of it")
-        print(told.format(state=_(answer.body["state"]), id=answer.body["id"]))
+        print(
+            _(
+                "{state}: {id}; `hob tasks --all` shows what came of it",
+                state=_(answer.body["state"]),
+                id=answer.body["id"],
+            )
+        )
 
 
 def _read(file: Path) -> bytes:

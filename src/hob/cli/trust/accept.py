@@ -53,4 +53,4 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     for name, yes in states.items():
         print(f"{name:14} {paint(*((_('accepted'), 'green') if yes else _NOT))}")
     if not states:
-        print(_("There are no identity files in {folder}.").format(folder=folder))
+        print(_("There are no identity files in {folder}.", folder=folder))

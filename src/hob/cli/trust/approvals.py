@@ -98,7 +98,7 @@ def grants(*, json: Json = False) -> None:
                 (each["id"], "bold"),
                 when(each["given"]),
                 line(each["tool"], 30),
-                _("in {session}").format(session=session_name(each["session"])) if each["session"] else _("everywhere"),
+                _("in {session}", session=session_name(each["session"])) if each["session"] else _("everywhere"),
             )
             for each in seen["grants"]
         ],
@@ -113,7 +113,7 @@ def revoke(id: Id) -> None:
     """Withdraw an approval that holds for more than one call."""
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
-    print(_("{id} does not hold any more").format(id=id))
+    print(_("{id} does not hold any more", id=id))
 
 
 def _about(approval: Mapping[str, Any]) -> str:

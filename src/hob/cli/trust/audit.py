@@ -90,7 +90,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
     for seq in checked.breaks:
         told = _("entry {seq} tells of a loss, e.g. that an older backup was put in place")
         print(f"{paint(_('note'), 'yellow')}     {told.format(seq=seq)}")
-    erased = _(", the details of {count} were erased").format(count=checked.erased) if checked.erased else ""
+    erased = _(", the details of {count} were erased", count=checked.erased) if checked.erased else ""
     state = _("intact") if checked.whole else _("not as they were written")
     count = checked.head.count
     print(
@@ -98,7 +98,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
             "{count} entry{erased}: {state}", "{count} entries{erased}: {state}", count, erased=erased, state=state
         )
     )
-    print(_("head {head}").format(head=checked.head))
+    print(_("head {head}", head=checked.head))
     return 0 if checked.whole else 1
 
 

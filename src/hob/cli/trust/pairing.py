@@ -58,4 +58,4 @@ def deny(code: Code) -> None:
     """Refuse a person; they get no further code. `hob people link` can still let them in."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
-    print(_("{address} gets no further code").format(address=printable(denied["address"])))
+    print(_("{address} gets no further code", address=printable(denied["address"])))

@@ -52,7 +52,7 @@ def unlink(address: Address) -> None:
     """Unlink an address: its messages then come from an unknown person."""
 
     done = reach("POST", "/people/unlink", {"address": address})
-    print(_("{address} is not linked any more").format(address=printable(done["address"])))
+    print(_("{address} is not linked any more", address=printable(done["address"])))
 
 
 @app.command
@@ -60,4 +60,4 @@ def forget(person: Id) -> None:
     """Remove a person with all addresses. Their messages stay in the conversations."""
 
     done = reach("POST", "/people/forget", {"person": person})
-    print(_("{id} is forgotten").format(id=printable(done["id"])))
+    print(_("{id} is forgotten", id=printable(done["id"])))

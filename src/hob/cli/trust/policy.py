@@ -50,8 +50,13 @@ _COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
 def overview() -> None:
     """Show what the settings let Hob do without asking, by kind of call."""
     settings = read_config()[PolicySettings]
-    told = _("Mode {mode}, autonomy {autonomy} (policy.mode, policy.autonomy); `hob policy explain` judges one call.")
-    print(told.format(mode=settings.mode, autonomy=settings.autonomy))
+    print(
+        _(
+            "Mode {mode}, autonomy {autonomy} (policy.mode, policy.autonomy); `hob policy explain` judges one call.",
+            mode=settings.mode,
+            autonomy=settings.autonomy,
+        )
+    )
     for act in Act:
         word, colour = _VERDICTS[look_up(act, Mode(settings.mode), Autonomy(settings.autonomy))]
         print(f"  {paint(f'{_(word):24}', colour)}  {_(ACTS[act])}")
