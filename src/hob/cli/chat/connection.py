@@ -13,14 +13,16 @@ from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_again, stream_chat, upload
 from hob.app.home import socket_of
 from hob.cli.chat.input.input_draft import one_line, read_file
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.output import printable
 from hob.cli.translating import model_line
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import HomeInUse
+from hob.core.translation.language import translatable
 from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0
+NO_MODEL = translatable("none; `hob onboard` connects one")
 HEAR_SECONDS = 25.0
 
 
@@ -64,12 +66,8 @@ class ChatConnection:
         """Return the answering model and why it was chosen, or how to connect one."""
         with suppress(NotRunning, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
-            return (
-                printable(model_line(line, language))
-                if line and line != "none"
-                else say(ChatSentence.NO_MODEL, language)
-            )
-        return say(ChatSentence.MODEL_UNKNOWN, language)
+            return printable(model_line(line, language)) if line and line != "none" else say(NO_MODEL, language)
+        return say("not known", language)
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:
         """Send a message with files and follow it. Raises OSError and HobError before anything is sent."""

@@ -12,16 +12,18 @@ from hob.cli.chat.input.input_draft import DraftedMessage
 from hob.cli.chat.message import ChatMessageState, MessageProgress
 from hob.cli.chat.rendering.fragments import Line, barred, plain, wrapped
 from hob.cli.chat.rendering.tool_calls import RunningCall
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import UnseenMessage
 from hob.cli.conversation.questions import coloured_lines
 from hob.cli.output import line, printable
 from hob.core.errors import HobError
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 from hob.guard.approvals.question_text import BAR
 
+HOW_TO_ANSWER = translatable("yes or no? Type y or n, then Enter; Esc leaves it open")
 _FURTHER = "┊ "
 """Marks the continuation of a line too long for the terminal."""
 
@@ -91,11 +93,9 @@ class Conversation:
 
     def follow(self, earlier: UnseenMessage) -> None:
         """Show the outcome of an earlier message, or of work that Hob started itself."""
-        id, title, ended = earlier.id, earlier.title, earlier.ended
+        id, ended = earlier.id, earlier.ended
         if id not in {message.id for message in self.active} | self._shown:
-            sentence = ChatSentence.EARLIER if ended else ChatSentence.STILL_GOING
-            sentence = ChatSentence.UNASKED if earlier.unasked else sentence
-            message = ChatMessageState(title, id=id, opening=say(sentence, self.language, title=line(title, 60)))
+            message = ChatMessageState(earlier.title, id=id, opening=earlier.announce(self.language, ended=ended))
             if not ended:
                 self._open(message)
             self._follow(message, lambda: self._connection.follow(id))
@@ -135,7 +135,7 @@ class Conversation:
     def leave_open(self, question: ChatQuestion) -> None:
         """Dismiss a question; its turn keeps waiting."""
         self.questions.remove(question)
-        self._note(say(ChatSentence.LEFT_OPEN, self.language, id=question.id))
+        self._note(say("the question stays open; answer with approve:{id} or deny:{id}", self.language, id=question.id))
 
     def flow(self) -> None:
         """Write the answer's blocks that were finished since the last call."""
@@ -195,7 +195,7 @@ class Conversation:
         message.at(MessageProgress.WRITING)
         if message.again:  # announced only now, since an error might have followed instead
             message.again = False
-            self._note(say(ChatSentence.AGAIN, self.language))
+            self._note(say(translatable("again:"), self.language))
         self._speaker = self._speaker or message
         message.written += text
         message.answer.feed(text)
@@ -290,8 +290,7 @@ class Conversation:
         message.asks_in_words = not data["asked"]
         self.questions += [ChatQuestion(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
         if fresh:
-            hint = ChatSentence.HOW_TO_ANSWER if data["asked"] else ChatSentence.ANSWER_NEXT
-            self._note(say(hint, self.language))
+            self._note(say(HOW_TO_ANSWER if data["asked"] else "your next message is the answer", self.language))
 
     def _finish(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
         self._clear_questions(message)
@@ -342,9 +341,17 @@ class Conversation:
         self._clear_questions(message)
         self.active.remove(message)
         if message.id and (error is None or isinstance(error, ConnectionLost)):
-            self._note(say(ChatSentence.LOST, self.language, id=message.id), "fg:ansired")
+            self._note(
+                say(
+                    "Hob went away and did not come back; your message is kept: "
+                    "`hob ask --resume {id}` waits for the answer",
+                    self.language,
+                    id=message.id,
+                ),
+                "fg:ansired",
+            )
         else:
-            self._note(say(ChatSentence.NOT_SENT, self.language, reason=printable(str(error))), "fg:ansired")
+            self._note(say("not sent: {reason}", self.language, reason=printable(str(error))), "fg:ansired")
             self._refused(message.text)
         self._changed()
 

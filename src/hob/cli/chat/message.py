@@ -1,12 +1,13 @@
 """One message of a chat and its progress."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
 from hob.cli.chat.rendering.answer import StreamedAnswer
 from hob.cli.chat.rendering.tool_calls import RunningCall
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.core.values import dataclass
 
 
@@ -22,6 +23,16 @@ class MessageProgress(StrEnum):
     LOST = "lost"
 
 
+DESCRIPTIONS: Mapping[MessageProgress, str] = {
+    MessageProgress.SENDING: "sending",
+    MessageProgress.THINKING: "thinking {seconds} s",
+    MessageProgress.WRITING: "writing",
+    MessageProgress.CALLING: "calling {name}",
+    MessageProgress.ASKING: "waiting for your answer",
+    MessageProgress.PAUSED: "kept",
+    MessageProgress.LOST: "Hob went away; reconnecting",
+}
+"""The progress in words."""
 _REST = frozenset({MessageProgress.ASKING, MessageProgress.PAUSED})
 """States in which a message waits for a person."""
 
@@ -68,22 +79,8 @@ class ChatMessageState:
 
     def describe(self, language: str) -> str:
         """Describe the message's progress."""
-        seconds = f"{time.monotonic() - self.since:.0f}"
         if self.calls and not self.is_waiting:
             call = self.calls[-1]
-            return say(ChatSentence.RUNS, language, name=call.name, seconds=f"{time.monotonic() - call.began:.0f}")
-        match self.doing:
-            case MessageProgress.SENDING:
-                return say(ChatSentence.SENDING, language)
-            case MessageProgress.THINKING:
-                return say(ChatSentence.THINKS, language, seconds=seconds)
-            case MessageProgress.WRITING:
-                return say(ChatSentence.WRITES, language)
-            case MessageProgress.CALLING:
-                return say(ChatSentence.CALLS, language, name=self.name)
-            case MessageProgress.ASKING:
-                return say(ChatSentence.ASKS, language)
-            case MessageProgress.PAUSED:
-                return say(ChatSentence.PAUSED, language)
-            case MessageProgress.LOST:
-                return say(ChatSentence.REJOINING, language)
+            return f"{call.name} {time.monotonic() - call.began:.0f} s"
+        seconds = f"{time.monotonic() - self.since:.0f}"
+        return say(DESCRIPTIONS[self.doing], language, name=self.name, seconds=seconds)

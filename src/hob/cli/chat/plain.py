@@ -12,12 +12,12 @@ from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.rendering.tool_calls import RunningCall
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.chat.startup import chat_config, chat_language, explain_no_commands, find_session
-from hob.cli.chat.unseen_messages import fetch_earlier
+from hob.cli.chat.unseen_messages import announce_elsewhere, fetch_earlier
 from hob.cli.conversation.questions import DECISIONS, show_question
-from hob.cli.output import LiveOutput, line, paint, printable, shows_colours, width_of_screen
-from hob.core.translation.language import translated
+from hob.cli.output import LiveOutput, paint, printable, shows_colours, width_of_screen
+from hob.core.translation.language import translatable, translated
 from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}
@@ -29,8 +29,8 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     config = chat_config()
     language = chat_language(config)
     if sys.stdin.isatty():
-        hello = say(ChatSentence.HELLO_PLAIN, language, model=connection.model(language))
-        print(paint(hello, "dim"))
+        told = "Hob is ready. /help lists commands, Ctrl-D ends. Model: {model}."
+        print(paint(say(told, language, model=connection.model(language)), "dim"))
         if told := explain_no_commands(config):
             print(paint(printable(told), "dim"))
     return _talk(connection, body, _catch_up(connection, body, language), language)
@@ -49,19 +49,15 @@ def _catch_up(
         found, elsewhere = [each for each in found if each.unasked and each.id not in seen], {}
     waiting: dict[str, Sequence[str]] = {}
     for earlier in found:
-        title = line(earlier.title, 60)
         if earlier.ended or not connection.is_answered(earlier.id):
-            sentence = ChatSentence.UNASKED if earlier.unasked else ChatSentence.EARLIER
-            print(paint(say(sentence, language, title=title), "dim"), file=sys.stderr, flush=True)
+            print(paint(earlier.announce(language, ended=True), "dim"), file=sys.stderr, flush=True)
             shown = _show_events(connection, connection.follow(earlier.id), body, language)
             waiting |= shown.waiting
         else:  # following it would delay the prompt until it ends
-            going = f"{say(ChatSentence.STILL_GOING, language, title=title)}; hob ask --resume {earlier.id}"
+            going = f"{earlier.announce(language, ended=False)}; hob ask --resume {earlier.id}"
             print(paint(going, "dim"), file=sys.stderr, flush=True)
     if elsewhere:
-        count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)
-        told = say(ChatSentence.ELSEWHERE, language, count=count, sessions=printable(sessions))
-        print(paint(told, "dim"), file=sys.stderr, flush=True)
+        print(paint(announce_elsewhere(elsewhere, language), "dim"), file=sys.stderr, flush=True)
     return waiting
 
 
@@ -122,7 +118,7 @@ def _answer(text: str, waiting: Sequence[Sequence[str]]) -> str:
 
 
 def _answer_hint(ids: Sequence[str], language: str) -> str:
-    return say(ChatSentence.YES_OR_NO, language, ways=", ".join(f"approve:{id} / deny:{id}" for id in ids))
+    return say("yes or no? {ways}", language, ways=", ".join(f"approve:{id} / deny:{id}" for id in ids))
 
 
 def enable_line_editing() -> str:
@@ -153,16 +149,17 @@ def _show_events(
             return shown
         except KeyboardInterrupt:
             if stopping:
-                shown.say(say(ChatSentence.NOT_WAITING, language, id=shown.id))
+                shown.say(say("no longer waiting; `hob ask --resume {id}` shows the answer", language, id=shown.id))
                 return shown
             stopping = True
-            shown.say(say(ChatSentence.STOPPING_PLAIN, language))
+            shown.say(say("stopping; Ctrl-C again stops waiting", language))
             connection.stop(body)
             if not shown.id:
                 return shown
             events = connection.follow(shown.id)
         except ConnectionLost:
-            shown.say(say(ChatSentence.WENT_AWAY, language, id=shown.id))
+            told = "Hob went away; your message is kept: `hob ask --resume {id}` waits for the answer"
+            shown.say(say(told, language, id=shown.id))
             return shown
 
 
@@ -295,7 +292,7 @@ class PlainRenderer:
     def _answer(self, text: str) -> None:
         if self._retracted:  # announced only now, since an error might have followed instead
             self._retracted = False
-            self.say(say(ChatSentence.AGAIN, self._language))
+            self.say(say(translatable("again:"), self._language))
         self._write(text)
 
     def _write(self, text: str) -> None:

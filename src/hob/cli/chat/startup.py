@@ -8,7 +8,7 @@ from hob.app.settings.sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.input.masks import secret_masker
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.chat.unseen_messages import UnseenMessage, fetch_earlier
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -76,7 +76,7 @@ def explain_no_commands(config: Config | None) -> str:
         try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
     except NotConfigured as error:
         language = chat_language(config)
-        return say(ChatSentence.NO_COMMANDS, language, why=translated(error.args[0], language))
+        return say("commands cannot run: {why}", language, why=translated(error.args[0], language))
     return ""
 
 

@@ -7,9 +7,9 @@ from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.message import MessageProgress
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.core.money import MICRO, price
-from hob.core.translation.language import join_texts, translated
+from hob.core.translation.language import join_texts, translatable, translated
 
 _DAYS = "31"  # sums over more days take too long for a bar
 
@@ -48,7 +48,7 @@ class StatusBar:
         language = conversation.language
         parts = [one_line(self._session.removeprefix("local:")), self.model, _state(conversation)]
         if self._spent:
-            parts.append(say(ChatSentence.SPENT, language, cost=translated(self._spent, language)))
+            parts.append(say("spent {cost}", language, cost=translated(self._spent, language)))
         return " · ".join(part for part in parts if part)
 
 
@@ -56,11 +56,11 @@ def _state(conversation: Conversation) -> str:
     language = conversation.language
     moving = [message for message in conversation.active if not message.is_waiting]
     if conversation.stopping and moving:
-        return say(ChatSentence.STOPPING, language)
+        return say(translatable("stopping"), language)
     if not moving:
         resting = [message for message in conversation.active if message.doing is MessageProgress.ASKING]
         told = (resting or conversation.active)[:1]
-        return told[0].describe(language) if told else say(ChatSentence.READY, language)
+        return told[0].describe(language) if told else say(translatable("ready"), language)
     order = (
         MessageProgress.LOST,
         MessageProgress.WRITING,
@@ -70,5 +70,5 @@ def _state(conversation: Conversation) -> str:
     )
     notifier = min(moving, key=lambda message: (not message.calls, order.index(message.doing)))
     others = len(moving) - 1
-    waiting = f", {say(ChatSentence.QUEUED, language, count=others)}" if others else ""
+    waiting = ", " + say("{count} waiting", language, count=others) if others else ""
     return notifier.describe(language) + waiting

@@ -18,8 +18,8 @@ from prompt_toolkit.input import create_input
 
 from hob.agent.commands.table import parse
 from hob.app.daemon.daemon_client import local_key
-from hob.cli.chat.connection import ChatConnection
-from hob.cli.chat.conversation import ChatQuestion, Conversation
+from hob.cli.chat.connection import NO_MODEL, ChatConnection
+from hob.cli.chat.conversation import HOW_TO_ANSWER, ChatQuestion, Conversation
 from hob.cli.chat.follower import MessageFollower
 from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
@@ -31,11 +31,11 @@ from hob.cli.chat.plain import show_ends
 from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.chat.startup import StartupState, chat_language, load_startup_state
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
-from hob.cli.chat.unseen_messages import unseen
+from hob.cli.chat.unseen_messages import announce_elsewhere, unseen
 from hob.cli.conversation.questions import DECISIONS
 from hob.cli.output import printable
 from hob.cli.translating import model_line
@@ -55,7 +55,8 @@ def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int
     terminal = asyncio.run(_talk(connection, body, home))
     conversation = terminal.conversation
     if conversation.busy and connection.embedded:
-        print(say(ChatSentence.LEAVING, conversation.language), file=sys.stderr)
+        told = "Hob finishes its work before it leaves; Ctrl-C interrupts it, and the next start continues."
+        print(say(told, conversation.language), file=sys.stderr)
         show_ends(
             connection,
             [message.id for message in conversation.active if message.id and not message.is_waiting],
@@ -154,13 +155,14 @@ class TerminalChat:
         self._names.models = arrival.models
         if arrival.config is not None:
             self._names.choosing = partial(self._fetch_model_names, arrival.config)
-        model = model_line(arrival.model, language) if arrival.model else say(ChatSentence.NO_MODEL, language)
-        self.conversation.note(f"{say(ChatSentence.HELLO, language, model=model)} {say(ChatSentence.KEYS, language)}")
+        model = model_line(arrival.model, language) if arrival.model else say(NO_MODEL, language)
+        hello = say("Hob is ready. Model: {model}.", language, model=model)
+        keys = say("/help lists commands, Alt-Enter adds a line, Ctrl-C stops, Ctrl-D leaves.", language)
+        self.conversation.note(f"{hello} {keys}")
         for earlier in arrival.earlier:
             self.conversation.follow(earlier)
         if arrival.elsewhere:
-            count, sessions = sum(arrival.elsewhere.values()), ", ".join(arrival.elsewhere)
-            self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
+            self.conversation.note(announce_elsewhere(arrival.elsewhere, language))
         if arrival.no_commands:
             self.conversation.note(printable(arrival.no_commands))
         self._refresh_status()
@@ -229,7 +231,7 @@ class TerminalChat:
             return
         else:
             self._leaving = True
-            conversation.note(say(ChatSentence.LEAVE_HINT, conversation.language))
+            conversation.note(say("Ctrl-C again leaves the chat", conversation.language))
             return
         self._leaving = False
 
@@ -249,7 +251,7 @@ class TerminalChat:
         if self._asked is None:
             return "> "
         further = "".join(f"/{scope}" for scope in self._asked.scopes if scope != "once")
-        return say(ChatSentence.ALLOW, self.conversation.language, id=self._asked.id, further=further)
+        return say("Allow {id}? (y/n{further}) ", self.conversation.language, id=self._asked.id, further=further)
 
     def _decide(self, question: ChatQuestion, text: str) -> None:
         self.buffer.reset()
@@ -264,7 +266,7 @@ class TerminalChat:
         elif self._answerable and text.strip():
             # perhaps a message for later: it returns to the prompt once no question is shown
             self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))
-            self.conversation.note(say(ChatSentence.HOW_TO_ANSWER, self.conversation.language))
+            self.conversation.note(say(HOW_TO_ANSWER, self.conversation.language))
 
     def _changed(self) -> None:
         """Update question, completion and screen after a change."""

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.sentences import say
+from hob.cli.output import line, printable
 from hob.core.states import FINAL_TURNS
 from hob.core.values import dataclass
 
@@ -20,6 +22,23 @@ class UnseenMessage:
     title: str
     ended: bool
     unasked: bool = False
+
+    def announce(self, language: str, *, ended: bool) -> str:
+        """Return the line before its outcome; `ended`: nothing more is to come."""
+        if self.unasked:
+            return say("Hob reports:", language)
+        told = "earlier, to “{title}”:" if ended else "Continuing your earlier message “{title}”"
+        return say(told, language, title=line(self.title, 60))
+
+
+def announce_elsewhere(elsewhere: Mapping[str, int], language: str) -> str:
+    """Return a line about unseen outcomes in other conversations, counted by their names."""
+    return say(
+        "{count} unseen in other conversations: {sessions}; `hob chat --session NAME` shows them",
+        language,
+        count=sum(elsewhere.values()),
+        sessions=printable(", ".join(elsewhere)),
+    )
 
 
 def unseen(row: Mapping[str, Any]) -> UnseenMessage:

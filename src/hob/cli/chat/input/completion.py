@@ -7,15 +7,14 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 from hob.app.subsystems import SLASH_COMMANDS
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.own_commands import OWN
+from hob.cli.chat.sentences import say
 from hob.core.models import Thinking
 from hob.core.translation.language import translate
 from hob.core.turns import QueueMode
 from hob.core.values import dataclass
 from hob.guard.policy.modes import Autonomy, Mode
 
-OWN: Mapping[str, ChatSentence] = {"attach": ChatSentence.ATTACH, "exit": ChatSentence.EXIT}
-"""Commands of the chat itself."""
 _MAX = 200
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.output import printable
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
@@ -54,14 +54,14 @@ class InputDraft:
 
     def _name(self, text: str) -> str:
         if (lines := _lines(text)) > 1:
-            return say(ChatSentence.PASTED, self.language, count=lines)
-        return say(ChatSentence.PASTED_CHARACTERS, self.language, count=len(text))
+            return say("[pasted {count} lines]", self.language, count=lines)
+        return say("[pasted {count} characters]", self.language, count=len(text))
 
     def attach(self, path: Path) -> str:
         """Return the mark for a file. Raises OSError if the file cannot be sent."""
         picture = detect_media_type(read_file(path, HEAD_BYTES)).startswith("image/")
         name = one_line(path.name)
-        return self._mark(say(ChatSentence.PICTURE if picture else ChatSentence.FILE, self.language, name=name), path)
+        return self._mark(say("[picture {name}]" if picture else "[file {name}]", self.language, name=name), path)
 
     def mark_before(self, text: str) -> str:
         """Return the mark at the end of the text, if any."""

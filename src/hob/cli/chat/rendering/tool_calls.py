@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.sentences import say
 from hob.cli.output import line, printable
 from hob.core.content.json_text import parse_json
 from hob.core.translation.language import translate
@@ -74,7 +74,7 @@ class RunningCall:
         hidden = max(0, self._lines + (not self._tail.endswith("\n")) - min(len(rows), MAX_LINES))
         shown: list[_Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MAX_LINES:]]
         if rows and hidden and language:
-            shown.insert(0, [("dim", "  " + say(ChatSentence.HIDDEN_OUTPUT, language, count=hidden))])
+            shown.insert(0, [("dim", "  " + say("… {count} more lines", language, count=hidden))])
         return shown
 
 
