@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.channels.webhooks.addresses import addresses_of, is_public
 from hob.channels.webhooks.channel import OutgoingWebhooks, body_of
+from hob.channels.webhooks.http_client import addresses_of, is_public
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, SendFailed

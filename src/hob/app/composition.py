@@ -16,8 +16,7 @@ from hob.app.operations import DaemonOperations
 from hob.app.plugins import MANIFESTS
 from hob.app.subsystem import Subsystem, carried_files
 from hob.app.subsystems import SUBSYSTEMS
-from hob.app.turn_services.api import make_api
-from hob.app.turn_services.turn_services import TurnServices, open_turn_services
+from hob.app.turn_services.turn_services import TurnServices, make_api, open_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
 from hob.core.clock import Clock, SystemClock

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
+from hob.agent.sessions import session_of
 from hob.agent.settings import AgentSettings
-from hob.app.chat_routing import ChatRouting
 from hob.app.daemon.process_records import RunningProcesses
 from hob.app.logs.log_file import log_failure
 from hob.app.notifications.owner_notifier import OwnerNotifier
@@ -27,14 +27,16 @@ from hob.bus.turn_runner import BusContext
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import Clock
-from hob.core.ids import InboundId
+from hob.core.ids import InboundId, SessionKey
 from hob.core.lazy import resolve
 from hob.core.memory import MemoryLayer
-from hob.core.messages import Address
+from hob.core.messages import Address, Inbound
+from hob.core.turns import QueueMode
 from hob.core.values import dataclass
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService
+from hob.guard.admission.people import People, person_session
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.logs import masked_logs
@@ -45,6 +47,22 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.workspace.bootstrap import BootstrapFiles
 from hob.workspace.settings import WorkspaceSettings
+
+
+class ChatRouting:
+    """Implements `Routing`. With `people`, each person has one session across all direct chats."""
+
+    def __init__(self, settings: BusSettings, people: People | None = None) -> None:
+        self._settings = settings
+        self._people = people
+
+    def session_of(self, inbound: Inbound) -> SessionKey:
+        person = None if self._people is None else person_session(inbound, self._people)
+        return person or session_of(inbound)
+
+    def mode_of(self, channel: str) -> QueueMode:
+        return QueueMode(self._settings.mode_of(channel))
+
 
 T = TypeVar("T")
 

@@ -19,8 +19,7 @@ from hob.app.models.usage_report import UsageReport, by_cost
 from hob.app.sessions.owner_sessions import OwnerSessions
 from hob.app.settings.reload import SettingsReload
 from hob.app.settings.sections import read_config
-from hob.app.settings.view import settings_view
-from hob.app.settings.writer import SettingsWriter
+from hob.app.settings.writer import SettingsWriter, settings_view
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.turn_services.models import ModelServices
 from hob.bus.halt import halt, lift_halt

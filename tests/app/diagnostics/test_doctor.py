@@ -25,7 +25,7 @@ from hob.app.diagnostics.context import DiagnosticContext, Owner
 from hob.app.diagnostics.report import DiagnosticReport, apply_fixes, run_checks
 from hob.app.home import make_home, own
 from hob.app.service.plan import make_plan
-from hob.app.service.unit import unit_text
+from hob.app.service.systemd import unit_text
 from hob.app.trust.identity_files import find_files
 from hob.core.clock import SystemClock
 from hob.store.audit.audit import AuditEntry

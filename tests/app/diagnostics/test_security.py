@@ -9,7 +9,7 @@ import pytest
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.app.diagnostics.check import Severity
-from hob.app.diagnostics.checks.security.audit import AUDIT
+from hob.app.diagnostics.checks.security import AUDIT
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import DiagnosticReport, run_checks
 from hob.app.diagnostics.security_values import (

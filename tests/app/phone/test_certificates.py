@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from hob.app.phone.access import GivenCertificate
-from hob.app.phone.given_certificate import matching_name
 from hob.app.phone.own_authority import OwnAuthority
-from hob.app.phone.places import find_place
+from hob.app.phone.places import find_place, matching_name
 from hob.app.phone.tailnet import fetch_certificate, find_tailnet
 from hob.core.errors import NotConfigured, NotReady
 

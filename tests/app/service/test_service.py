@@ -18,7 +18,7 @@ from hob.app.logs.service_log import trim_service_log
 from hob.app.service.launchd import Launchd
 from hob.app.service.plan import ServicePlan, make_plan
 from hob.app.service.steps import KeepFile, Run, Step, WriteFile, perform
-from hob.app.service.unit import home_in, program_in, unit_text
+from hob.app.service.systemd import home_in, program_in, unit_text
 from hob.app.service.variables import HEAD, names_in, set_values
 from tests.app.managers import put_managers
 

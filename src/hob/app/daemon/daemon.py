@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import resource
 import signal
 import ssl
 import sys
@@ -14,7 +15,6 @@ from pathlib import Path
 from socket import socket
 
 from hob.app.composition import App, open_app
-from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import ServiceNotifier
 from hob.app.home import socket_of
@@ -41,6 +41,9 @@ from hob.providers.opening import load_libraries
 from hob.providers.routing.choice import ModelChoice
 
 log = logging.getLogger(__name__)
+
+ENOUGH = 65_536
+"""Open files and connections of this process."""
 
 MAX_PAGES = 200
 """Simultaneous browser connections."""
@@ -257,3 +260,20 @@ def _reload_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> N
 def set_up_logging(level: int = logging.INFO) -> None:
     """Log to standard error, without the text of messages."""
     logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def raise_limit() -> int:
+    """Raise the limit of open files and connections to `ENOUGH` or as far as permitted. Return the limit in effect.
+
+    Shells and systemd set 1,024 for programs that use `select`; Hob does not.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return ENOUGH if soft == resource.RLIM_INFINITY else soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError) as error:  # macOS has another limit
+        log.info("the limit of open files stays at %d: %s", soft, error)
+        return soft
+    return wanted

@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
-from hob.app.mcp.begun_tasks import StoredTasks
 from hob.app.mcp.port import McpTools
 from hob.app.mcp.sampling import ServerSampling
 from hob.bus.waiting import unwrap_single_error
 from hob.core.errors import StoreError
+from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable, translated
+from hob.core.turns import Turn
 from hob.guard.audit.entries import HOB, of_action
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
+from hob.store.plugin_records import PluginRecord
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
@@ -77,3 +79,28 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 )
             finally:
                 servers.close()
+
+
+_KEPT_SECONDS = 7 * 86_400.0
+
+
+class StoredTasks:
+    """Implements the toolset's `BegunTasks` with records that belong to turns."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._records = kernel.records
+        self._clock = kernel.clock
+
+    async def find(self, turn: Turn, call: ToolCall) -> str:
+        """Return the task of a call, or an empty string. Raises StoreErrors."""
+        found = await self._records.find(_key(turn, call))
+        return found.value if found is not None else ""
+
+    async def keep(self, turn: Turn, call: ToolCall, task: str) -> None:
+        """Store the task of a call durably. Raises StoreErrors."""
+        expires = self._clock.now().timestamp() + _KEPT_SECONDS
+        await self._records.put(PluginRecord(_key(turn, call), task, turn.id, turn.session, expires=expires))
+
+
+def _key(turn: Turn, call: ToolCall) -> str:
+    return f"task/{turn.id}/{call.id}"

@@ -7,35 +7,43 @@ from typing import Any
 
 import apsw
 
+from hob.agent.budget.limits import start_of_today
 from hob.agent.ports import PromptSection, TurnMemory
 from hob.agent.sessions import is_group, zone_of
 from hob.agent.settings import AgentSettings
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
-from hob.app.memory.background import make_background, make_budget
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_models
 from hob.app.memory.folder_watch import FolderWatch
 from hob.app.memory.owners_files import OwnersFiles
+from hob.app.memory.parts import MemoryParts
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running_app import RunningServices
+from hob.bus.waiting import backoff, wait_for_event
 from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.lazy import Lazy
-from hob.core.memory import MemoryItem
+from hob.core.memory import Fact, MemoryItem, Scope
 from hob.core.models import TranscriptEntry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
 from hob.gateway.lazy_ports import MemoryControls
 from hob.guard.settings import PolicySettings
+from hob.memory.background import BackgroundMemory
+from hob.memory.background_model import BackgroundBudget, BackgroundModel
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.expertise import ExpertiseKeeper, ExpertiseSection
+from hob.memory.facts.contradictions import Reconciler
 from hob.memory.facts.editor import FactEditor
+from hob.memory.facts.extractor import FactExtractor
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
+from hob.memory.observations.consolidation import Consolidator
+from hob.memory.observations.observer import Observer
 from hob.memory.retrieval.assistance import Assistance, Rater, SearchModel
 from hob.memory.sections import GoalsSection, ObservationsSection, PrivateSection, ProfileSection
 from hob.memory.service import MemoryService
@@ -53,7 +61,7 @@ GATHER_SECONDS = 0.5
 
 
 @Lazy
-def _open_controls() -> Any:
+def _open_controls() -> Callable[[MemoryParts], MemoryControls]:
     from hob.app.memory.control.opening import open_controls
 
     return open_controls
@@ -102,8 +110,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
-    helpers = (documents, fact_editor, embedder, assistance, budget, expertise, files.reread, er1_view)
-    controls = Lazy(lambda: _open_controls()(kernel, service, *helpers))
+    parts = MemoryParts(
+        kernel, service, documents, fact_editor, embedder, assistance, budget, expertise, files.reread, er1_view
+    )
+    controls = Lazy(lambda: _open_controls()(parts))
     jobs = [
         Job("memory_files", looks.run),
         Job("memory_background", lambda running: background.run(running.background)),
@@ -202,3 +212,35 @@ class TurnIndexer:
 
     def _items(self, turn: Turn, entries: Sequence[TranscriptEntry]) -> list[MemoryItem]:
         return list(items_of_turn(turn, entries, self._settings))
+
+
+def make_budget(kernel: Kernel) -> BackgroundBudget:
+    """Return the shared token budget of all background work."""
+    zone = zone_of(kernel.config[AgentSettings].timezone)
+    tokens = kernel.config[MemorySettings].background_tokens
+    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(start_of_today, timezone=zone))
+
+
+def make_background(
+    kernel: Kernel,
+    service: MemoryService,
+    budget: BackgroundBudget,
+    made: Callable[[], None],
+    expertise: ExpertiseKeeper,
+) -> BackgroundMemory:
+    """Return the background work; `made` is called when there are new items."""
+
+    def remembered(scope: Scope, facts: Sequence[Fact]) -> None:
+        service.remembered(scope, facts)
+        made()
+
+    store, clock = kernel.store, kernel.clock
+    extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, remembered)
+    observer = Observer(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
+    consolidator = Consolidator(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
+
+    async def count(_: BackgroundModel) -> None:
+        await expertise.count()
+
+    steps = (extractor.step, Reconciler(store.facts).step, observer.step, consolidator.step, count)
+    return BackgroundMemory(steps, budget, clock, wait_for_event, backoff)

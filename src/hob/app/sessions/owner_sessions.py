@@ -3,7 +3,9 @@
 import asyncio
 import os
 
+from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import named_key
+from hob.app.kernel import Kernel
 from hob.bus.session_queues import SessionQueues
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
@@ -147,3 +149,20 @@ def _view(session: Session) -> SessionAnswer:
         "entries": session.entries - session.since,
         "updated": session.updated,
     }
+
+
+async def fork(kernel: Kernel, call: CommandCall) -> str:
+    """Copy the session and continue the chat in the copy. The old session stays.
+
+    Clients that name the session with each message switch by themselves: no chat is moved.
+    """
+    into, copied = await fork_session(kernel.store, await kernel.store.sessions.get(call.session), call.language)
+    if not copied:
+        return say(call.language, "Nothing was said here yet that a copy could hold.")
+    if call.inbound.session is not None:
+        return say(call.language, "{into} is a copy of this; {old} goes on as it is.", into=into, old=call.session)
+    await kernel.store.sessions.switch(call.inbound.origin.key(), into)
+    return say(
+        call.language, "From here on this is {into}; {old} stays as it was (`/session switch`).",
+        into=into, old=call.session,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Changing settings while Hob runs: checked, stored in the database, audited and applied at once."""
+"""The settings as the API shows them, and changing them while Hob runs: checked, stored, audited, applied at once."""
 
 import json
 import os
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.settings.reload import SettingsReload
-from hob.app.settings.view import settings_view
+from hob.config.fields import walk
 from hob.config.loading import Config
+from hob.config.positions import dotted
 from hob.config.problems import ConfigLayer, UnknownKey
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.core.settings import Secret
 from hob.core.translation.language import translatable
 from hob.gateway.answer_types import SettingAnswer
 from hob.store.audit.audit import AuditEntry
@@ -100,3 +102,41 @@ def _as_text(key: str, value: Any) -> str:
     if isinstance(value, list):
         return json.dumps(value)  # also valid TOML
     raise InvalidRequest(translatable("{key}: give a text, a number, a list of texts, true, false or null", key=key))
+
+
+def settings_view(config: Config) -> Sequence[SettingAnswer]:
+    """Return every setting; of a secret, only whether and where it is set."""
+    rules = {dotted(path): each for path, each in walk(config.sections)}
+    return [
+        {
+            "key": key,
+            "value": _plain(value),
+            "secret": isinstance(value, Secret),
+            "origin": str(source),
+            "layer": source.layer.value,
+            "doc": rules[key].rules.doc,
+            "changeable": rules[key].rules.stored,
+            "one_of": list(rules[key].rules.one_of),
+            "at_least": rules[key].rules.at_least,
+            "at_most": rules[key].rules.at_most,
+            "kind": _kind(rules[key].kind),
+        }
+        for key, value, source in config.items()
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return str(value)
+
+
+def _kind(kind: Any) -> str:
+    text = getattr(kind, "__name__", str(kind)).replace(" | None", "")
+    return next((each for each in ("bool", "int", "float", "Path") if each in text), "str")

@@ -7,7 +7,7 @@ from hob.core.lazy import Lazy
 
 @Lazy
 def _open() -> Open:
-    from hob.app.delivery_rules.opening import open_delivery
+    from hob.app.delivery_rules import open_delivery
 
     return open_delivery
 

@@ -14,7 +14,7 @@ def _checks() -> Checks:
 
 @Lazy
 def _audit() -> Checks:
-    from hob.app.diagnostics.checks.security.audit import AUDIT
+    from hob.app.diagnostics.checks.security import AUDIT
 
     return AUDIT
 

@@ -10,7 +10,7 @@ from hob.core.trust.scopes import TokenScope
 
 @Lazy
 def _fork() -> Callable[..., Awaitable[str]]:
-    from hob.app.sessions.fork import fork
+    from hob.app.sessions.owner_sessions import fork
 
     return fork
 

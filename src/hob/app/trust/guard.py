@@ -1,6 +1,6 @@
 """The guard of a home: policy, ledger and their inputs. Slow to import: loaded on first use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from os.path import lexists
 from pathlib import Path
@@ -11,7 +11,6 @@ from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
 from hob.app.tools.runtime import ToolRuntime, executable_config_below
-from hob.app.tools.tainted_writes import TaintedFiles
 from hob.app.trust.approvals import ApprovalService
 from hob.app.trust.lazy_guard import contacts_of
 from hob.app.trust.policy_inputs import TurnPolicyInputs
@@ -20,6 +19,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.content.files import BootstrapFile
 from hob.core.errors import NotConfigured
+from hob.core.ids import TurnId
 from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, Inbound
 from hob.core.models import TranscriptEntry
 from hob.core.screening.detectors import find_sensitive
@@ -45,6 +45,7 @@ from hob.guard.policy.policy import Policy
 from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store.store import Store
+from hob.store.tools.tainted_writes import StoredTaintedWrites
 from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
@@ -179,3 +180,24 @@ def _shown_entries(settings: AgentSettings, clock: Clock, view: TranscriptView) 
 
 def _personal_data(text: str) -> Sequence[str]:
     return [text[found.start : found.end] for found in find_sensitive(text, _PERSONAL)]
+
+
+_MAX_NAMED = 3
+
+
+class TaintedFiles:
+    """Implements the judge's `ForeignWrites`; `paths` returns the files that a turn changed."""
+
+    def __init__(self, writes: StoredTaintedWrites, paths: Callable[[TurnId], Awaitable[Sequence[str]]]) -> None:
+        self._writes = writes
+        self._paths = paths
+        self.note = writes.note
+        self.clear = writes.clear
+
+    async def files(self) -> Sequence[str]:
+        found: dict[str, None] = {}
+        async for turn in self._writes.turns():
+            found.update(dict.fromkeys(each for each in await self._paths(turn) if lexists(each)))
+            if len(found) > _MAX_NAMED:
+                return (*tuple(found)[:_MAX_NAMED], "…")
+        return tuple(found)

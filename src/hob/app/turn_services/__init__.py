@@ -1,1 +1,1 @@
-"""The services that run turns and serve the API, one module each."""
+"""The services that run turns and serve the API."""

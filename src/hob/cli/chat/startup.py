@@ -7,14 +7,17 @@ from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
-from hob.cli.chat.input.masks import secret_masker
 from hob.cli.chat.sentences import say
 from hob.cli.chat.unseen_messages import UnseenMessage, fetch_earlier
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
+from hob.core.screening.detectors import find_sensitive
+from hob.core.screening.kinds import SECRETS
 from hob.core.translation.language import translated
 from hob.core.values import dataclass
+from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
+from hob.guard.screening.masking.mask import MASKED
 from hob.providers.settings import ModelSettings
 from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
@@ -86,3 +89,16 @@ def _models(config: Config | None) -> Sequence[str]:
     settings: Any = config[ModelSettings]
     named = (*settings.aliases, settings.name, *settings.fallbacks, *settings.tasks.values())
     return tuple(dict.fromkeys(name for name in named if name))
+
+
+def secret_masker(config: Config | None) -> Callable[[str], str]:
+    """Return a function that masks configured secrets and anything that looks like one."""
+    known = KnownSecrets({**(readable_values(config.secrets()) if config else {}), **values_in(process_environment())})
+
+    def mask(text: str) -> str:
+        text = known(text)
+        for found in reversed(find_sensitive(text, SECRETS)):
+            text = text[: found.start] + MASKED + text[found.end :]
+        return text
+
+    return mask

@@ -25,14 +25,13 @@ from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
 from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.input.keys import key_bindings
-from hob.cli.chat.input.masks import secret_masker
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.plain import show_ends
 from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import say
-from hob.cli.chat.startup import StartupState, chat_language, load_startup_state
+from hob.cli.chat.startup import StartupState, chat_language, load_startup_state, secret_masker
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import announce_elsewhere, unseen

@@ -1,26 +1,76 @@
 """The first step: choose, test and save a model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from hob.app.daemon.daemon_client import reload_running
-from hob.app.models.candidates import ModelCandidate, address_problem, is_key, name_of, save_candidate
+from hob.app.daemon.daemon_client import reach, reload_running
+from hob.app.models.candidates import ModelCandidate, address_problem, draft_with_key, is_key, name_of, save_candidate
 from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import choose_models, read_config
-from hob.cli.onboarding.detection import TITLES, DetectedModel
+from hob.cli.onboarding.detection import TITLES, DetectedModel, list_models
 from hob.cli.onboarding.model_options import candidate_of, candidate_of_options, usual_model
-from hob.cli.onboarding.model_trial import ModelTrial, list_models_for, probe_candidate
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.environment import process_environment
 from hob.config.problems import ConfigLayer
-from hob.core.errors import HobError, ModelError, NotConfigured
+from hob.core.errors import HobError, ModelError, ModelFault, NotConfigured
+from hob.core.money import price
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import PROVIDERS, SERVER
 from hob.providers.routing.choice import NO_MODEL_ADVICE
 from hob.providers.settings import ModelSettings
+
+_HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTrial:
+    """The result of a test: whether the model passed, whether it answered at all, and a description."""
+
+    ok: bool
+    answers: bool
+    summary: str
+
+
+def probe_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
+    """Ask for a word and a tool call. A running daemon does this, since it knows the spending limits.
+
+    A typed key is kept in a private file meanwhile. Raises HobError.
+    """
+    with draft_with_key(home, candidate) as draft:
+        fields = {"model": draft.model, "draft": draft.as_text()}
+        row = reach("POST", "/models/test", fields, timeout=None)
+    return _read(row)
+
+
+def list_models_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
+    """List the provider's models, best first; empty if it does not list them.
+
+    Raises ModelError if the provider cannot be reached or refuses the key: testing would fail too.
+    """
+    try:
+        with draft_with_key(home, candidate) as draft:
+            return list_models(read_config(), draft)
+    except NotConfigured:
+        return ()
+    except ModelError as error:
+        if error.fault in _HOPELESS:
+            raise
+        return ()
+
+
+def _read(row: Mapping[str, Any]) -> ModelTrial:
+    if not row["ok"]:
+        return ModelTrial(ok=False, answers="answer" in row, summary=str(row["trouble"]))
+    calls = "calls tools" if row["tools"] else "is shown no tools"
+    told = translatable("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
+    if row["cost"]:
+        told = translatable("{trial}, {price}", trial=told, price=price(row["cost"]))
+    return ModelTrial(ok=True, answers=True, summary=told)
+
 
 # Choosing a model and the place of its key interactively.
 

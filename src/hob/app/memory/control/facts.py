@@ -1,6 +1,6 @@
 """Facts and goals of the owner."""
 
-from hob.core.clock import Clock
+from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import OWNER, FactAction, Goal, GoalAnswer, GoalNote, GoalState, Scope
 from hob.core.translation.language import translatable
@@ -8,19 +8,16 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import FactsAnswer, FactsQuery, GoalsAnswer, SetGoalRequest, SettledFactAnswer
 from hob.memory.facts.contradictions import contradicted
 from hob.memory.facts.decisions import is_valid_at
-from hob.memory.facts.editor import FactEditor
 from hob.memory.views import fact_view, goal_view
 from hob.store.memory.goals import fact_of
-from hob.store.store import Store
 
 
 class OwnerFacts:
     """Implements the gateway's `FactControl`."""
 
-    def __init__(self, store: Store, editor: FactEditor, clock: Clock) -> None:
-        self._store = store
-        self._editor = editor
-        self._clock = clock
+    def __init__(self, parts: MemoryParts) -> None:
+        self._store, self._clock = parts.kernel.store, parts.kernel.clock
+        self._editor = parts.editor
         self._scope = Scope(OWNER)
 
     async def facts(self, criteria: FactsQuery) -> FactsAnswer:

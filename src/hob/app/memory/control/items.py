@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
-from hob.app.memory.documents import DocumentIndexer
+from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import OWNER, MemoryItemAnswer, Recalled
@@ -13,9 +13,6 @@ from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import FilesAnswer, ForgottenItemAnswer, MemoryItemsAnswer, MemoryQuery, RecalledAnswer
-from hob.memory.retrieval.assistance import Assistance
-from hob.memory.service import MemoryService
-from hob.store.store import Store
 
 _MAX_TURNS = 20
 """Newest turns that are searched for one that was shown memories."""
@@ -24,21 +21,10 @@ _MAX_TURNS = 20
 class OwnerItems:
     """Implements the gateway's `ItemControl`."""
 
-    def __init__(
-        self,
-        store: Store,
-        service: MemoryService,
-        selection: OwnerSelection,
-        documents: DocumentIndexer,
-        embedding: OwnerEmbedding,
-        assistance: Assistance | None,
-    ) -> None:
-        self._store = store
-        self._service = service
+    def __init__(self, parts: MemoryParts, selection: OwnerSelection, embedding: OwnerEmbedding) -> None:
+        self._parts, self._store = parts, parts.kernel.store
         self._selection = selection
-        self._documents = documents
         self._embedding = embedding
-        self._assistance = assistance
 
     async def items(self, criteria: MemoryQuery) -> MemoryItemsAnswer:
         """Return the matching items: with a query the best first, otherwise the newest.
@@ -47,7 +33,8 @@ class OwnerItems:
         """
         found = [self._selection.view(each) for each in await self._selection.select(criteria, standing=True)]
         problem = self._embedding.problem if criteria.query else ""
-        unassisted = self._assistance.problem if criteria.query and self._assistance else ""
+        assistance = self._parts.assistance
+        unassisted = assistance.problem if criteria.query and assistance else ""
         return {"items": found, "problem": problem, "unassisted": unassisted}
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
@@ -64,7 +51,7 @@ class OwnerItems:
 
     async def _shown(self, memory: RecalledMemory) -> MemoryItemAnswer | ForgottenItemAnswer:
         parts = dict(memory.parts)
-        item = await self._service.find(memory.id, self._selection.scope)
+        item = await self._parts.service.find(memory.id, self._selection.scope)
         if item is None:
             return {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
         return self._selection.view(Recalled(item, memory.score, parts))
@@ -87,9 +74,9 @@ class OwnerItems:
 
         Raises NotFound, InvalidRequest.
         """
-        async for each in self._documents.add(Path(path)):
+        async for each in self._parts.documents.add(Path(path)):
             if each.seen == each.of:
-                await self._service.count(self._store.memory_lifecycle)
+                await self._parts.service.count(self._store.memory_lifecycle)
                 self._embedding.notify()
             yield {
                 "files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems],

@@ -4,17 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 from hob.app.memory.control.embedding import OwnerEmbedding
+from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import OWNER, MemoryItem, MemoryItemAnswer, MemoryLayer, Recalled, Scope
 from hob.core.translation.language import translatable
 from hob.gateway.memory import MemoryQuery
 from hob.memory.background_model import FACTS, OBSERVER
-from hob.memory.service import MemoryService
 from hob.memory.views import item_view, layers_of
 from hob.store.memory.items import STOOD
 from hob.store.memory.lifecycle import LayerCount
 from hob.store.memory.work import OWNERS_WORDS
-from hob.store.store import Store
 
 _WORKS = {"facts": FACTS, "observations": OBSERVER}
 """Background work that items may wait for, by its public name."""
@@ -24,14 +23,11 @@ _MAX_SEQ = 2**62
 class OwnerSelection:
     """Finds the owner's items by id, by words or by their properties."""
 
-    def __init__(
-        self, store: Store, service: MemoryService, embedding: OwnerEmbedding, plugin_layers: Mapping[str, MemoryLayer]
-    ) -> None:
+    def __init__(self, parts: MemoryParts, embedding: OwnerEmbedding) -> None:
         self.scope = Scope(OWNER)
-        self._store = store
-        self._service = service
+        self._store, self._service = parts.kernel.store, parts.service
         self._embedding = embedding
-        self._plugin_layers = plugin_layers
+        self._plugin_layers = parts.kernel.layers
 
     def view(self, found: Recalled, *, whole: bool = False) -> MemoryItemAnswer:
         """Return a result as JSON, with `whole` every field."""

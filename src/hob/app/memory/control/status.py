@@ -1,22 +1,18 @@
 """Status and figures of the owner's memory."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
-from hob.app.memory.documents import DocumentIndexer
+from hob.app.memory.parts import MemoryParts
 from hob.core.memory import Layer
 from hob.gateway.memory import MemoryCounts, MemoryStatusAnswer, MemoryTotals, OverflowFigures
-from hob.memory.background_model import FACTS, OBSERVER, BackgroundBudget
-from hob.memory.expertise import ExpertiseKeeper
+from hob.memory.background_model import FACTS, OBSERVER
 from hob.memory.facts.extraction import GOALS, FactDecision
-from hob.memory.service import MemoryService
 from hob.memory.views import led
 from hob.store.memory.lifecycle import LayerCount
-from hob.store.store import Store
 
 _PREVIEW_CHARACTERS, _MAX_OBSERVATIONS = 500, 20
 
@@ -24,37 +20,21 @@ _PREVIEW_CHARACTERS, _MAX_OBSERVATIONS = 500, 20
 class OwnerStatus:
     """Implements the gateway's `StatusControl`."""
 
-    def __init__(
-        self,
-        store: Store,
-        service: MemoryService,
-        selection: OwnerSelection,
-        documents: DocumentIndexer,
-        budget: BackgroundBudget,
-        expertise: ExpertiseKeeper,
-        embedding: OwnerEmbedding,
-        er1: Callable[[], Mapping[str, Any]] | None,
-    ) -> None:
-        self._store = store
-        self._service = service
-        self._scope = selection.scope
-        self._count_layers = selection.count_layers
-        self._documents = documents
-        self._budget = budget
-        self._expertise = expertise
+    def __init__(self, parts: MemoryParts, selection: OwnerSelection, embedding: OwnerEmbedding) -> None:
+        self._parts, self._store = parts, parts.kernel.store
+        self._scope, self._count_layers = selection.scope, selection.count_layers
         self._embedding = embedding
-        self._er1 = er1
 
     async def status(self) -> MemoryStatusAnswer:
         """Return layers and totals, with KafClaw's fields and colours."""
-        store, work, scope = self._store, self._store.memory_work, self._scope
+        parts, store, work, scope = self._parts, self._store, self._store.memory_work, self._scope
         first, then = await asyncio.gather(  # queries queued together wake the event loop once
             asyncio.gather(
-                self._count_layers(), self._embedding.counts(), self._budget.view(), work.waiting((FACTS, OBSERVER)),
-                self._decisions(), self._documents.watched(),
+                self._count_layers(), self._embedding.counts(), parts.budget.view(), work.waiting((FACTS, OBSERVER)),
+                self._decisions(), parts.documents.watched(),
             ),
             asyncio.gather(
-                store.facts.count(scope), store.goals.count(scope), self._expertise.count(),
+                store.facts.count(scope), store.goals.count(scope), parts.expertise.count(),
                 store.working_notes.newest(), work.observations(scope),
             ),
         )  # fmt: skip
@@ -77,10 +57,10 @@ class OwnerStatus:
             "queue": {"vectors": embedding["waiting"], "facts": unread, "observations": unseen},
             "derived": {"facts": facts.so, "observations": len(known), "goals": goals},
             "watched": watched,
-            "later": self._documents.later(watched),
+            "later": parts.documents.later(watched),
             "er1": {
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
-                **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
+                **(parts.er1() if parts.er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
             "overflow": self._overflow(),
             "decisions": decisions,
@@ -89,7 +69,7 @@ class OwnerStatus:
             "background": {**budget, "messages_waiting": unread},
             "working_memory": {"entries": notes[0], "preview": notes[1][:_PREVIEW_CHARACTERS]},
             "observer": {
-                "enabled": self._service.settings.observe,
+                "enabled": parts.service.settings.observe,
                 "observation_count": len(known),
                 "queue_depth": unseen,
                 "last_observation": known[0].at if known else None,
@@ -99,7 +79,7 @@ class OwnerStatus:
                 for item in known[:_MAX_OBSERVATIONS]
             ],
             "expertise": [each.view() for each in skills],
-            "config": asdict(self._service.settings),
+            "config": asdict(parts.service.settings),
         }
 
     async def counts(self) -> MemoryCounts:
@@ -125,7 +105,7 @@ class OwnerStatus:
         total = sum(each.items for each in counts.values())
         return {
             "total_chunks": total,
-            "max_chunks": self._service.settings.max_items,
+            "max_chunks": self._parts.service.settings.max_items,
             "permanent_chunks": total - sum(each.expiring for each in counts.values()),
             "oldest": min((each.oldest for each in counts.values()), default=None),
             "newest": max((each.newest for each in counts.values()), default=None),
@@ -133,7 +113,7 @@ class OwnerStatus:
 
     def _overflow(self) -> OverflowFigures:
         """Return how often memories did not fit the prompt."""
-        seen = self._service.overflow
+        seen = self._parts.service.overflow
         return {"events": seen.events, "per_1000": seen.per_1000, "lanes": seen.lanes}
 
     async def _decisions(self) -> Mapping[str, int]:

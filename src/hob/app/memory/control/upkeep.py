@@ -2,13 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
 from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
-from hob.app.memory.documents import DocumentIndexer
-from hob.core.clock import Clock
+from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import TraceId
 from hob.core.memory import Layer, MemoryItem, Recalled
@@ -24,12 +22,9 @@ from hob.gateway.memory import (
     TrustedAnswer,
 )
 from hob.guard.audit.entries import of_action
-from hob.memory.facts.editor import FactEditor
-from hob.memory.service import MemoryService
 from hob.memory.views import export_view, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.erasure.quotes import Quotes
-from hob.store.store import Store
 
 _REASON = "its owner wanted it forgotten"
 _MAX_FORGOTTEN = 10_000
@@ -43,29 +38,10 @@ _MIN_ID_LENGTH = 6
 class OwnerUpkeep:
     """Implements the gateway's `UpkeepControl`."""
 
-    def __init__(
-        self,
-        store: Store,
-        service: MemoryService,
-        selection: OwnerSelection,
-        documents: DocumentIndexer,
-        editor: FactEditor,
-        embedding: OwnerEmbedding,
-        reread_files: Callable[[], None],
-        clock: Clock,
-        home: Path,
-    ) -> None:
-        """`reread_files` triggers another indexing of the owner's files."""
-        self._store = store
-        self._service = service
-        self._selection = selection
-        self._scope = selection.scope
-        self._documents = documents
-        self._editor = editor
+    def __init__(self, parts: MemoryParts, selection: OwnerSelection, embedding: OwnerEmbedding) -> None:
+        self._parts, self._kernel, self._store = parts, parts.kernel, parts.kernel.store
+        self._selection, self._scope = selection, selection.scope
         self._embedding = embedding
-        self._reread_files = reread_files
-        self._clock = clock
-        self._home = home
 
     async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
         """Erase the matching items for good, with `said` also the conversation, or preview it.
@@ -75,7 +51,7 @@ class OwnerUpkeep:
         if not (request.id or request.source or request.origin or request.since or request.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
         if request.id:
-            item = await self._service.find(request.id, self._scope)
+            item = await self._parts.service.find(request.id, self._scope)
             if item is None:
                 return await self._forget_said(request.id, preview=request.preview, said=request.said)
             found = [item]
@@ -89,12 +65,12 @@ class OwnerUpkeep:
         view: ForgottenAnswer = {
             "items": [self._selection.view(Recalled(item, 0.0)) for item in found],
             "turns": sorted(turns) if request.said else [],
-            "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
+            "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._kernel.config.home, ids)],
             "erased": 0,
             "quoted": _count(quotes, turns.values() if request.said else ()),
         }
         if not request.preview:
-            await self._documents.stop_watching(request.source)
+            await self._parts.documents.stop_watching(request.source)
         if request.preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
@@ -102,7 +78,7 @@ class OwnerUpkeep:
         if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
-        self._editor.on_withdrawal()
+        self._parts.editor.on_withdrawal()
         return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
 
     async def _forget_said(self, id: str, *, preview: bool, said: bool) -> ForgottenAnswer:
@@ -116,8 +92,8 @@ class OwnerUpkeep:
         if not preview:
             pieces = await self._erase_traces(traces)
             await self._store.items.note_forgotten(self._scope, whole, ())
-            self._editor.on_withdrawal()
-        backups = [str(file) for file in await asyncio.to_thread(copies_with, self._home, [whole])]
+            self._parts.editor.on_withdrawal()
+        backups = [str(file) for file in await asyncio.to_thread(copies_with, self._kernel.config.home, [whole])]
         quoted = len(traces) if preview else 0
         return {"items": [], "turns": [], "backups": backups, "erased": pieces, "quoted": quoted}
 
@@ -136,12 +112,12 @@ class OwnerUpkeep:
             entry = of_action("memory_trust", trust.value, SenderClass.OWNER, target=source)
             await self._store.audit.add(entry)
         if undo:
-            self._editor.on_withdrawal()
+            self._parts.editor.on_withdrawal()
         return {"changed": changed}
 
     async def prune(self) -> DeletedAnswer:
         """Delete expired and surplus items."""
-        return {"status": "ok", "deleted": await self._service.prune(self._store.memory_lifecycle)}
+        return {"status": "ok", "deleted": await self._parts.service.prune(self._store.memory_lifecycle)}
 
     async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
@@ -153,9 +129,9 @@ class OwnerUpkeep:
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
         if layer in ("all", _WORKING_NOTES):
             gone += await self._store.working_notes.clear()
-        self._editor.on_withdrawal()
-        self._reread_files()
-        self._documents.reread()
+        self._parts.editor.on_withdrawal()
+        self._parts.reread_files()
+        self._parts.documents.reread()
         return {"status": "ok", "deleted": gone}
 
     async def export(self) -> AsyncIterator[str]:
@@ -168,15 +144,15 @@ class OwnerUpkeep:
 
         Raises InvalidRequest for an invalid line, before anything is stored.
         """
-        now = self._clock.now().timestamp()
+        now = self._kernel.clock.now().timestamp()
         carried = [loaded(line, number, now) for number, line in enumerate(lines, 1) if line.strip()]
         new = 0
         for start in range(0, len(carried) or 1, _ITEMS_PER_TRANSACTION):
             some = carried[start : start + _ITEMS_PER_TRANSACTION]
             new += await self._store.memory_carrier.import_items(some)
             if start + len(some) == len(carried):
-                await self._service.count(self._store.memory_lifecycle)
-                self._editor.on_withdrawal()
+                await self._parts.service.count(self._store.memory_lifecycle)
+                self._parts.editor.on_withdrawal()
                 self._embedding.notify()
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 

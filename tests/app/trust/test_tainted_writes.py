@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hob.app.tools.tainted_writes import TaintedFiles
+from hob.app.trust.guard import TaintedFiles
 from hob.core.ids import TurnId
 from hob.core.ports.guard import Allow, Ask
 from hob.core.trust.labels import Trust

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from hob.app.delivery_rules.opening import GATHER_SECONDS
+from hob.app.delivery_rules import GATHER_SECONDS
 from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.gateway.http.asgi import build_api

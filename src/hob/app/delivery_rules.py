@@ -2,20 +2,23 @@
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 
-from hob.app.contribution import Effects
+from hob.app.contribution import Contribution, Effects, Follower
+from hob.app.kernel import Kernel
+from hob.bus.delivery import SkipsMessages
 from hob.bus.settings import SELF_MADE, DeliverySettings
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.content.chunks import split_text
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.events.timeline import TimelineEvent
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId, TurnId
 from hob.core.messages import POLLED_CHANNELS, WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.translation.language import translatable
 from hob.core.trust.people import SenderAddress
-from hob.gateway.webusers import WebUser
+from hob.gateway.webusers import WebUser, WebUsers
 from hob.store.plugin_records import PluginRecord, PluginRecords
 from hob.store.store import Store
 
@@ -156,3 +159,31 @@ def _erasable_sender(address: str) -> str | None:
     if not address:
         return None
     return str(SenderAddress.parse(address))
+
+
+GATHER_SECONDS = 0.25
+"""Window in which answers for linked chats are collected and sent together."""
+
+
+@asynccontextmanager
+async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """Create the delivery rules with the follower that forwards answers to linked chats."""
+    rules = DeliveryRules(
+        kernel.config[DeliverySettings],
+        kernel.store,
+        kernel.records,
+        kernel.clock,
+        kernel.channels.limit_of,
+        kernel.signals.outbox,
+    )
+    await rules.load()
+
+    async def erased(_: Collection[TurnId]) -> None:
+        await rules.load()
+
+    yield Contribution(
+        provides={WebUsers: rules, SkipsMessages: rules},
+        followers=(Follower("web_users", rules.follow, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
+        erase=erased,
+        on_settings=rules.reconfigure,
+    )

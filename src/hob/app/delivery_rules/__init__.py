@@ -1,1 +1,0 @@
-"""Delivery rules: silent mode, and web users' links to chats."""
