@@ -34,6 +34,7 @@ from hob.tools.sandbox.settings import SandboxSettings
 PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
            "socket", "head", "log")  # fmt: skip
 PASSPHRASE = Secret.of("sesame open")
+OWNERS_WEBHOOK = Webhooks({"door": WebhookSettings(Secret.of("a" * 16), sender=SenderClass.OWNER)})
 
 
 def audit(facts: SecurityFacts, accepted: Sequence[str] = ()) -> DiagnosticReport:
@@ -132,7 +133,7 @@ WRONG = {
     "channels.passphrase_plain": admission(passphrase=PASSPHRASE),
     "channels.passphrase_long": admission(passphrase=PASSPHRASE, passphrase_hours=999.0),
     "channels.names_believed": admission(unauthenticated=["sms", "webhook"]),
-    "channels.webhook_owner": SecurityFacts(webhooks=Webhooks({"door": WebhookSettings(sender=SenderClass.OWNER)})),
+    "channels.webhook_owner": SecurityFacts(webhooks=OWNERS_WEBHOOK),
     "channels.many_messages": admission(messages_per_minute=999),
     "channels.many_strangers": admission(strangers_per_minute=999),
     "channels.many_mails": admission(limits=ActionLimits(apps={})),

@@ -1,4 +1,4 @@
-"""Opening of incoming and outgoing webhooks."""
+"""Incoming and outgoing webhooks: a follower of the timeline puts selected events into the outbox."""
 
 import asyncio
 import json

@@ -91,6 +91,11 @@ def stats(*, json: Json = False) -> None:
                 "yellow",
             )
         )
+    _show_search(seen)
+    _show_work(seen)
+
+
+def _show_search(seen: Mapping[str, Any]) -> None:
     embedding = seen["embedding"]
     if embedding["model"]:
         print(
@@ -108,6 +113,9 @@ def stats(*, json: Json = False) -> None:
         if why := seen["later"].get(path):
             told = _("changes may wait for the next turn: {why}", why=line(_(why), 200))
             print(f"  {paint(told, 'yellow')}")
+
+
+def _show_work(seen: Mapping[str, Any]) -> None:
     for skill in seen["expertise"]:
         told = _("tool success, {skill}: {successes:,} of {uses:,} calls")
         trend = f", {_(TREND_WORDS[skill['trend']])}" if skill["trend"] in TREND_WORDS else ""
