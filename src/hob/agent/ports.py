@@ -108,22 +108,18 @@ def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
 
 
 def can_route(model: Model) -> TypeGuard[RoutesRequests]:
-    """Whether the model chooses who answers; checked once per class."""
-    return _is_router(type(model))
-
-
-@lru_cache(64)
-def _is_router(kind: type) -> bool:
-    return issubclass(kind, RoutesRequests)
+    """Whether the model chooses who answers."""
+    return _implements(type(model), RoutesRequests)
 
 
 def _is_grouped(toolset: Toolset) -> TypeGuard[GroupedTools]:
-    return _opens_more(type(toolset))
+    return _implements(type(toolset), GroupedTools)
 
 
-@lru_cache(64)
-def _opens_more(kind: type) -> bool:
-    return issubclass(kind, GroupedTools)
+@lru_cache(128)
+def _implements(kind: type, port: type) -> bool:
+    """Whether a class implements a port; checked once per class, because a check takes long."""
+    return issubclass(kind, port)
 
 
 class PromptSection(Protocol):

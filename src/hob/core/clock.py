@@ -1,6 +1,8 @@
 """Time as a parameter: all other code gets the time from a `Clock`."""
 
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -31,6 +33,36 @@ class SystemClock:
         import asyncio  # imported late: it costs 45 ms, and a process that sleeps has loaded it already
 
         await asyncio.sleep(max(0.0, seconds))
+
+
+@asynccontextmanager
+async def ended_by(alarm: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Raise TimeoutError from the block when the alarm returns; other errors and cancellations pass through."""
+    import asyncio  # see `SystemClock.sleep`
+
+    loop = asyncio.get_running_loop()
+    error: BaseException | None = None
+    try:
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+            async def watch() -> None:
+                await alarm()
+                limit.reschedule(loop.time())
+
+            watching = group.create_task(watch())
+            try:
+                yield
+            finally:
+                watching.cancel()
+    except BaseExceptionGroup as errors:  # the block's own error, wrapped by the group
+        error = errors.exceptions[0]
+    if error is not None:
+        raise error
+
+
+def deadline(clock: Clock, seconds: float) -> AbstractAsyncContextManager[None]:
+    """Raise TimeoutError from the block after this many seconds of the clock."""
+    return ended_by(lambda: clock.sleep(seconds))
 
 
 def utc_day(at: float) -> str:

@@ -25,11 +25,6 @@ from hob.core.turns import Turn
 from hob.core.values import dataclass
 
 
-def as_it_is(text: str) -> str:
-    """Return the text unmasked."""
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class TurnDependencies:
     """Ports of the turn driver. `default_model` names the model if neither message nor session chose one.
@@ -59,8 +54,8 @@ class TurnDependencies:
     context_room: ContextRoom = field(default_factory=ContextRoom)
     background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None
     transcribe: Transcribe | None = None
-    mask: Callable[[str], str] = as_it_is
-    mask_personal: Callable[[str], str] = as_it_is
+    mask: Callable[[str], str] = str
+    mask_personal: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)

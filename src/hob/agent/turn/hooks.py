@@ -1,13 +1,11 @@
 """Running hooks: order, time limits and failures."""
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hob.core.clock import Clock
+from hob.core.clock import Clock, deadline
 from hob.core.events.hooks import (
     BeforeModel,
     BeforeTool,
@@ -21,30 +19,6 @@ from hob.core.events.hooks import (
     UseModel,
 )
 from hob.core.values import dataclass
-
-
-@asynccontextmanager
-async def deadline(clock: Clock, seconds: float) -> AsyncIterator[None]:
-    """Raise TimeoutError from the block after this many seconds of `clock`; other cancellations pass through."""
-    loop = asyncio.get_running_loop()
-    error: BaseException | None = None
-    try:
-        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
-
-            async def expire() -> None:
-                await clock.sleep(seconds)
-                limit.reschedule(loop.time())
-
-            timer = group.create_task(expire())
-            try:
-                yield
-            finally:
-                timer.cancel()
-    except BaseExceptionGroup as errors:  # the block's own error, wrapped by the group
-        error = errors.exceptions[0]
-    if error is not None:
-        raise error
-
 
 log = logging.getLogger(__name__)
 

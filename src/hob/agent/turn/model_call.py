@@ -1,6 +1,5 @@
 """Calling the model: prompt, hooks, budget, the stream and its watchdog."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from hob.agent.turn.recordings import transcribe_recordings
 from hob.agent.turn.run_state import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import TRANSIENT_FAULTS
+from hob.core.clock import ended_by
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.hooks import AfterModel, BeforeModel
 from hob.core.events.notices import Delta, Progress, Retracted
@@ -294,50 +294,39 @@ async def _watch_silence(run: TurnRun) -> AsyncIterator[_Watchdog]:
     informed of the wait. A single timer compares timestamps, so an event of the stream costs only one assignment.
     Raises ModelError(TIMEOUT).
     """
-    loop = asyncio.get_running_loop()
     clock, settings = run.deps.clock, run.deps.settings
     watchdog = _Watchdog(clock.monotonic())
     last_moment = watchdog.last + run.seconds_left
-    error: BaseException | None = None
+
+    async def silence() -> None:
+        noticed, told = -1.0, 0
+        while True:
+            now = clock.monotonic()
+            silent = now - watchdog.last
+            if silent >= settings.idle_seconds or now >= last_moment:
+                return
+            bound = min(settings.idle_seconds, settings.idle_notice_seconds)
+            if silent >= settings.idle_notice_seconds:
+                if run.control.joinable():
+                    _notice_silence(run, silent, Sentence.ASKED_AGAIN)
+                    return
+                if noticed != watchdog.last:
+                    noticed = watchdog.last
+                    _notice_silence(run, silent, Sentence.STILL_WAITING)
+                for inbound in run.control.followups()[told:]:
+                    _notice_silence(run, silent, Sentence.BEHIND_SILENCE, inbound.trace)
+                    told += 1
+                bound = min(settings.idle_seconds, silent + _POLL_SECONDS)
+            await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
+
     try:
-        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
-
-            async def watch() -> None:
-                noticed, told = -1.0, 0
-                while True:
-                    now = clock.monotonic()
-                    silent = now - watchdog.last
-                    if silent >= settings.idle_seconds or now >= last_moment:
-                        limit.reschedule(loop.time())
-                        return
-                    bound = min(settings.idle_seconds, settings.idle_notice_seconds)
-                    if silent >= settings.idle_notice_seconds:
-                        if run.control.joinable():
-                            _notice_silence(run, silent, Sentence.ASKED_AGAIN)
-                            limit.reschedule(loop.time())
-                            return
-                        if noticed != watchdog.last:
-                            noticed = watchdog.last
-                            _notice_silence(run, silent, Sentence.STILL_WAITING)
-                        for inbound in run.control.followups()[told:]:
-                            _notice_silence(run, silent, Sentence.BEHIND_SILENCE, inbound.trace)
-                            told += 1
-                        bound = min(settings.idle_seconds, silent + _POLL_SECONDS)
-                    await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
-
-            timer = group.create_task(watch())
-            try:
-                yield watchdog
-            finally:
-                timer.cancel()
-    except TimeoutError:
+        async with ended_by(silence):
+            yield watchdog
+    except TimeoutError as error:
         why = translatable("nothing came for {seconds:g} seconds", seconds=round(clock.monotonic() - watchdog.last))
         why = why if clock.monotonic() < last_moment else translatable("the turn's time is up")
-        error = ModelError(ModelFault.TIMEOUT, translatable("{model}: {why}", model=run.requested_model, why=why))
-    except BaseExceptionGroup as errors:  # the block's own error, wrapped by the group
-        error = errors.exceptions[0]
-    if error is not None:
-        raise error
+        said = translatable("{model}: {why}", model=run.requested_model, why=why)
+        raise ModelError(ModelFault.TIMEOUT, said) from error
 
 
 def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: TraceId | None = None) -> None:

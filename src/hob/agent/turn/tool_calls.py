@@ -19,8 +19,8 @@ from hob.agent.turn.arguments import (
 )
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
-from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, substitute_result, unknown_outcome
+from hob.core.clock import deadline
 from hob.core.errors import (
     InvalidCall,
     OutcomeUnknown,

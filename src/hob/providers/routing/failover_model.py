@@ -1,6 +1,5 @@
 """A chain of models as one model, driven by `failover.py`."""
 
-import asyncio
 import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -9,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
-from hob.core.clock import Clock
+from hob.core.clock import Clock, deadline
 from hob.core.errors import ModelError, ModelFault, StoreError
 from hob.core.models import ExtraCall, KeepAlive, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
@@ -257,29 +256,12 @@ class _AnswerStream:
         return self._events.__anext__() if self.silence is None else self._next_within(self.silence)
 
     async def _next_within(self, seconds: float) -> ModelEvent:
-        loop = asyncio.get_running_loop()
-        event: ModelEvent | None = None
-        failure: Exception | None = None
         try:
-            async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
-
-                async def watch() -> None:
-                    await self._clock.sleep(seconds)
-                    limit.reschedule(loop.time())
-
-                timer = group.create_task(watch())
-                try:
-                    event = await anext(self._events, None)
-                except Exception as error:  # noqa: BLE001 - the group would wrap it
-                    failure = error
-                finally:
-                    timer.cancel()
-        except TimeoutError:
-            failure = ModelError(
-                ModelFault.TIMEOUT, translatable("nothing came for {seconds:g} seconds", seconds=seconds)
-            )
-        if failure is not None:
-            raise failure
+            async with deadline(self._clock, seconds):
+                event = await anext(self._events, None)
+        except TimeoutError as error:
+            why = translatable("nothing came for {seconds:g} seconds", seconds=seconds)
+            raise ModelError(ModelFault.TIMEOUT, why) from error
         if event is None:
             raise StopAsyncIteration
         return event
