@@ -16,10 +16,10 @@ from hob.guard.screening.model_calls.sanitizer import (
     LengthLimit,
     RedactionFilter,
     Sanitizer,
-    Stage,
     ThinkingFilter,
 )
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
+from hob.guard.screening.model_texts import TextStream
 
 ALL = frozenset(SensitiveKind)
 KEY = b"key"
@@ -41,7 +41,7 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
     return [text[start:end] for start, end in itertools.pairwise(edges)]
 
 
-def run(stage: Stage, pieces: Iterable[str]) -> str:
+def run(stage: TextStream, pieces: Iterable[str]) -> str:
     return "".join(stage.feed(piece) for piece in pieces) + stage.finish()
 
 
@@ -89,7 +89,7 @@ def test_request_contains_no_value_that_was_found(texts: list[str], system: str)
 @given(TEXTS, PLACES)
 def test_stage_output_does_not_depend_on_the_split(text: str, places: list[int]) -> None:
     for make in (ThinkingFilter, EndMarkFilter, lambda: ImageFilter("https://a.b"), lambda: LengthLimit(9, "…")):
-        stage: Stage = make()
+        stage: TextStream = make()
         assert run(stage, cut(text, places)) == run(make(), [text])
 
 

@@ -8,18 +8,15 @@ from typing import cast
 from hob.core.errors import ModelError
 from hob.core.model_names import ChecksModelNames, HasAliases
 from hob.core.models import (
-    AssistantMessage,
     ModelEvent,
-    ModelMessage,
     ModelReply,
     ModelRequest,
-    ReasoningDelta,
     Route,
-    TextDelta,
 )
 from hob.core.ports.model import HasDefaultModel, Model, RoutesRequests
 from hob.core.tools import ToolCall
 from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.guard.screening.model_texts import change_answer, change_message
 
 
 class MaskedModel:
@@ -33,43 +30,22 @@ class MaskedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Stream the masked answer. Text that may begin a secret is held back until it is known not to."""
-        text, reasoning = self._known.stream(), self._known.stream()
-        # every model's stream is an async generator, and closing it ends the request
-        stream = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._asked(request)))
+        answer = change_answer(self._model.stream(self._asked(request)), self._known.stream, self._answered)
         try:
-            async with aclosing(stream) as events:
+            async with aclosing(answer) as events:
                 async for event in events:
-                    kind = type(event)
-                    if kind is TextDelta or kind is ReasoningDelta:
-                        piece = (text if kind is TextDelta else reasoning).feed(event.text)  # type: ignore[union-attr]
-                        if piece:
-                            yield event if piece == event.text else kind(piece)  # type: ignore[union-attr]
-                    elif kind is ModelReply:
-                        if rest := reasoning.finish():
-                            yield ReasoningDelta(rest)
-                        if rest := text.finish():
-                            yield TextDelta(rest)
-                        yield self._answered(cast(ModelReply, event))
-                    else:
-                        yield event
+                    yield event
         except ModelError as error:  # a provider may quote the request
             error.args = (self._known(str(error)),)
             raise
 
     def _asked(self, request: ModelRequest) -> ModelRequest:
         known = self._known
-        system, messages = known(request.system), tuple(map(self._said, request.messages))
+        system = known(request.system)
+        messages = tuple(change_message(message, known, self._masked) for message in request.messages)
         if system is request.system and all(new is old for new, old in zip(messages, request.messages, strict=True)):
             return request
         return replace(request, system=system, messages=messages)
-
-    def _said(self, message: ModelMessage) -> ModelMessage:
-        text = self._known(message.text)
-        if isinstance(message, AssistantMessage) and message.calls:
-            calls = self._calls(message.calls)
-            if calls is not message.calls:
-                return replace(message, text=text, calls=calls)
-        return message if text is message.text else replace(message, text=text)
 
     def _answered(self, reply: ModelReply) -> ModelReply:
         known, sealed = self._known, reply.continuation
@@ -79,14 +55,13 @@ class MaskedModel:
             reply,
             text=known(reply.text),
             reasoning=known(reply.reasoning),
-            calls=self._calls(reply.calls),
+            calls=tuple(map(self._masked, reply.calls)),
             continuation=sealed,
         )
 
-    def _calls(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-        if all(self._known(call.arguments) is call.arguments for call in calls):
-            return calls
-        return tuple(replace(call, arguments=self._known(call.arguments)) for call in calls)
+    def _masked(self, call: ToolCall) -> ToolCall:
+        arguments = self._known(call.arguments)
+        return call if arguments is call.arguments else replace(call, arguments=arguments)
 
 
 class MaskedRouting(MaskedModel):

@@ -12,20 +12,15 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from hashlib import blake2b
-from typing import cast
 
 from hob.core.models import (
     AssistantMessage,
     ModelEvent,
-    ModelMessage,
     ModelReply,
     ModelRequest,
-    ReasoningDelta,
     Remark,
-    TextDelta,
     UserMessage,
 )
 from hob.core.screening.detectors import find_sensitive, merge
@@ -33,9 +28,9 @@ from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKi
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence
-from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.screened import DENIED, Screened, refusal
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
+from hob.guard.screening.model_texts import change_answer, change_message, change_texts
 
 # Reversible redaction: `[EMAIL-kdmfbaopce]` stands for an address. The letters are a keyed hash of the value, so a
 # value has the same placeholder in every request (which keeps the provider's prompt cache valid), and nobody without
@@ -273,18 +268,17 @@ class PromptGuard:
     # redaction
 
     def _redact(self, request: ModelRequest, placeholders: Placeholders) -> ModelRequest:
-        system = self._take_out(request.system, placeholders)
-        messages = tuple(self._redact_message(message, placeholders) for message in request.messages)
+        def redact(text: str) -> str:
+            return self._take_out(text, placeholders)
+
+        system = redact(request.system)
+        messages = tuple(
+            change_message(message, redact, lambda call: self._redact_call(call, placeholders))
+            for message in request.messages
+        )
         if not placeholders.restore:
             return request
         return replace(request, system=f"{system}\n\n{_NOTE}" if system else _NOTE, messages=messages)
-
-    def _redact_message(self, message: ModelMessage, placeholders: Placeholders) -> ModelMessage:
-        text = self._take_out(message.text, placeholders)
-        if isinstance(message, AssistantMessage) and message.calls:
-            calls = tuple(self._redact_call(call, placeholders) for call in message.calls)
-            return replace(message, text=text, calls=calls)
-        return message if text is message.text else replace(message, text=text)
 
     def _redact_call(self, call: ToolCall, placeholders: Placeholders) -> ToolCall:
         def redact(name: str, text: str) -> str:
@@ -301,27 +295,9 @@ class PromptGuard:
         return placeholders.redact(text, wanted, self._known)
 
 
-async def restore_events(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
+def restore_events(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
     """Restore values in text, reasoning and calls of the events. Can be omitted if `restore` is empty."""
-    text, reasoning = Restorer(restore), Restorer(restore)
-    async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
-        async for event in source:
-            if type(event) is TextDelta:
-                piece = text.feed(event.text)
-                if piece:
-                    yield event if piece is event.text else TextDelta(piece)
-            elif type(event) is ReasoningDelta:
-                piece = reasoning.feed(event.text)
-                if piece:
-                    yield event if piece is event.text else ReasoningDelta(piece)
-            elif type(event) is ModelReply:
-                if rest := reasoning.finish():
-                    yield ReasoningDelta(rest)
-                if rest := text.finish():
-                    yield TextDelta(rest)
-                yield restore_reply(event, restore)
-            else:
-                yield event
+    return change_answer(events, lambda: Restorer(restore), lambda reply: restore_reply(reply, restore))
 
 
 def restore_reply(reply: ModelReply, restore: Mapping[str, str]) -> ModelReply:

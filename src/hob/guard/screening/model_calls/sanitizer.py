@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import cast
 
 from hob.core.content.user_text import extract_all_user_text
 from hob.core.errors import ModelError, ModelFault
@@ -14,22 +14,12 @@ from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding
 from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
-from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.settings import ImagePolicy as ImageRule
 from hob.guard.screening.model_calls.settings import SanitizerSettings
+from hob.guard.screening.model_texts import TextStream, change_texts
 
 # Streaming stages. Each holds back only what it cannot judge yet, within its documented limit. The total output of a
 # stage, including `finish`, does not depend on how the text was split.
-
-
-class Stage(Protocol):
-    """A transformation of streamed text."""
-
-    def feed(self, piece: str) -> str:
-        """Add a piece; return the text that can be released."""
-
-    def finish(self) -> str:
-        """Return the rest at the end of the text."""
 
 
 def unfinished(text: str, words: Collection[str]) -> int:
@@ -339,9 +329,9 @@ class Sanitizer:
                 else:
                     yield event
 
-    def _stages(self, request: ModelRequest) -> tuple[Stage, ...]:
+    def _stages(self, request: ModelRequest) -> tuple[TextStream, ...]:
         settings = self._settings
-        stages: list[Stage] = [ThinkingFilter(), EndMarkFilter()] if settings.artefacts else []
+        stages: list[TextStream] = [ThinkingFilter(), EndMarkFilter()] if settings.artefacts else []
         if settings.images is not ImageRule.KEEP:
             stages.append(ImageFilter(extract_all_user_text(request)))
         if self._kinds:
@@ -358,7 +348,7 @@ class Sanitizer:
 class _Cleaning:
     """One answer as it passes through the stages."""
 
-    def __init__(self, stages: tuple[Stage, ...], kinds: frozenset[str]) -> None:
+    def __init__(self, stages: tuple[TextStream, ...], kinds: frozenset[str]) -> None:
         self._stages = stages
         self._thoughts = next((stage for stage in stages if isinstance(stage, ThinkingFilter)), None)
         self._aside = RedactionFilter(kinds) if kinds else None
