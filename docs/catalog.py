@@ -39,7 +39,8 @@ OF_PACKAGES = {
     "guard": {
         "ask",
         "refuse",
-        "_always",
+        "asks",
+        "refuses",
         "_unless",
         "ShellFinding",
         "make",

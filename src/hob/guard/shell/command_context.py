@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -88,3 +88,34 @@ class RuleInput(NamedTuple):
 
 Rule = Callable[[RuleInput], Iterator[ShellFinding]]
 Rules = dict[str, Rule]
+
+# Rules that judge a program whatever its arguments are, except for harmless ones.
+
+_INFORMS: Collection[Args] = (("--help",), ("--version",))
+
+
+def asks(
+    rule: str,
+    reason: str,
+    effects: frozenset[Effect] = NO_EFFECTS,
+    *,
+    unless: Collection[Args] = _INFORMS,
+    hosts: Callable[[Args], Args] = lambda _args: (),
+) -> Rule:
+    """Return a rule that asks. `hosts` finds the remote hosts among the arguments."""
+
+    def judge(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args not in unless:
+            yield rule_input.ask(rule, reason, effects, hosts(rule_input.args))
+
+    return judge
+
+
+def refuses(rule: str, reason: str, *, unless: Collection[Args] = _INFORMS) -> Rule:
+    """Return a rule that refuses."""
+
+    def judge(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args not in unless:
+            yield rule_input.refuse(rule, reason)
+
+    return judge

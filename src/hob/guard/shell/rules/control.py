@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import STAR, has_option, operands, words
-from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
+from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding, asks, refuses
 
 _POWER = frozenset(
     words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency
@@ -19,14 +19,6 @@ _READS = frozenset(
 _SIGNALS = re.compile(r"-(?:[0-9]{1,2}|(?:SIG)?[A-Z]+)|-s|--signal|-n")
 
 
-def _always(reason: str) -> Rule:
-    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
-        if rule_input.args not in (("--help",), ("--version",)):
-            yield rule_input.refuse("system-control", reason)
-
-    return rule
-
-
 def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
     """Refuse unless all arguments match. `bare` says whether the command is allowed without arguments."""
     harmless = re.compile(reads)
@@ -37,12 +29,6 @@ def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
             yield rule_input.refuse("system-control", reason)
 
     return rule
-
-
-def init(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge `init 0`."""
-    if rule_input.args != ("--version",):
-        yield rule_input.refuse("system-control", "it changes the state of the whole system")
 
 
 def service(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -95,12 +81,6 @@ def kill_by_name(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.refuse("system-control", "it ends processes that are not its own")
 
 
-def hob(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Refuse running Hob itself, because its commands act with the owner's authority."""
-    if rule_input.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
-        yield rule_input.refuse("own-state", "it would speak to Hob in the owner's name")
-
-
 def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `crontab`."""
     if has_option(rule_input.args, "r"):
@@ -109,12 +89,7 @@ def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("persistence", "it schedules what runs later, by itself")
 
 
-def later(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge `at` and `batch`."""
-    if rule_input.args not in (("-l",), ("-V",)):
-        yield rule_input.ask("persistence", "it schedules what runs later, by itself")
-
-
+_INIT = refuses("system-control", "it changes the state of the whole system", unless=(("--version",),))
 _KERNEL = translatable("it changes the running kernel")
 _FIREWALL = translatable("it changes the rules of the network")
 _ACCOUNTS = translatable("it changes the accounts of this computer")
@@ -127,17 +102,24 @@ _LISTS = (
 
 RULES: Rules = {
     **dict.fromkeys(
-        ("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"), _always("it stops the computer")
+        ("shutdown", "reboot", "halt", "poweroff", "pm-suspend", "pm-hibernate"),
+        refuses("system-control", "it stops the computer"),
     ),
-    "hob": hob,
-    "init": init,
-    "telinit": init,
+    "hob": refuses(  # its commands act with the owner's authority
+        "own-state",
+        "it would speak to Hob in the owner's name",
+        unless=(("--version",), ("-V",), ("--help",), ("-h",)),
+    ),
+    "init": _INIT,
+    "telinit": _INIT,
     **dict.fromkeys(("systemctl", "loginctl", "service", "rc-service", "launchctl", "machinectl", "initctl"), service),
     **dict.fromkeys(("dbus-send", "gdbus", "busctl", "qdbus"), bus),
     "kill": kill,
     **dict.fromkeys(("pkill", "killall", "killall5", "skill"), kill_by_name),
     "sysctl": _unless(r"-[anNeq]+|--all|--pattern|[a-z0-9_]+(\.[a-z0-9_*-]+)+", _KERNEL, bare=False),
-    **dict.fromkeys(("modprobe", "insmod", "rmmod", "kexec", "depmod", "kmod", "setenforce"), _always(_KERNEL)),
+    **dict.fromkeys(
+        ("modprobe", "insmod", "rmmod", "kexec", "depmod", "kmod", "setenforce"), refuses("system-control", _KERNEL)
+    ),
     **dict.fromkeys(("iptables", "ip6tables", "ebtables"), _unless(_LISTS, _FIREWALL)),
     **dict.fromkeys(
         ("nft", "ufw", "firewall-cmd", "pfctl", "iptables-restore"), _unless(_LISTS, _FIREWALL, bare=False)
@@ -145,11 +127,14 @@ RULES: Rules = {
     **dict.fromkeys(("swapoff", "swapon", "umount"), _unless(r"--show|-s|--summary|--version|--help", _KERNEL)),
     "mount": _unless(r"-l|--version|--help|-V|-t|ext4|tmpfs", "it changes what is mounted"),
     "crontab": table,
-    **dict.fromkeys(("at", "batch"), later),
+    **dict.fromkeys(
+        ("at", "batch"),
+        asks("persistence", "it schedules what runs later, by itself", unless=(("-l",), ("-V",))),
+    ),
     **dict.fromkeys(
         words("""passwd usermod useradd userdel groupadd groupdel groupmod adduser deluser addgroup delgroup chpasswd
         visudo vipw vigr chsh chfn gpasswd newusers pwconv dscl sysadminctl"""),
-        _always(_ACCOUNTS),
+        refuses("system-control", _ACCOUNTS),
     ),
     "ifconfig": _unless(r"-a|-s|-v|[a-z]+\d+|lo", _NETWORK),
     "ip": _unless(
@@ -162,5 +147,5 @@ RULES: Rules = {
     "hostname": _unless("-\\w+", "it changes the computer's name"),
     "hwclock": _unless("-r|--show|-v", "it changes the computer's clock"),
     **dict.fromkeys(("csrutil", "nvram", "pmset"), _unless("-p|-g|status", _SETTINGS)),
-    **dict.fromkeys(("aa-teardown", "aa-disable", "update-initramfs"), _always(_SETTINGS)),
+    **dict.fromkeys(("aa-teardown", "aa-disable", "update-initramfs"), refuses("system-control", _SETTINGS)),
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import words
-from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, refuses
 
 # with only these arguments the programs just print information
 _INFORMS = re.compile(
@@ -16,11 +16,6 @@ _TOOLS = words("""wipefs blkdiscard fdisk cfdisk sfdisk gdisk cgdisk sgdisk part
 nvme mdadm tune2fs resize2fs debugfs xfs_db lvremove vgremove pvremove lvreduce lvresize pvcreate vgcreate zpool
 dmsetup losetup badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-install update-grub extlinux zerofree
 sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
-
-
-def make_file_system(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Judge `mkfs` in all its forms."""
-    yield rule_input.refuse("device-destruction", "it makes a new file system where there may be one")
 
 
 def tool(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -46,13 +41,12 @@ def dataset(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.refuse("device-destruction", "it destroys a volume")
 
 
+_MAKES = refuses("device-destruction", "it makes a new file system where there may be one", unless=())
+
 RULES: Rules = {
-    "mkfs": make_file_system,
-    **{
-        f"mkfs.{kind}": make_file_system
-        for kind in words("ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix jfs")
-    },
-    **dict.fromkeys(("mke2fs", "mkntfs", "mkdosfs", "mkexfatfs", "mkreiserfs"), make_file_system),
+    "mkfs": _MAKES,
+    **{f"mkfs.{kind}": _MAKES for kind in words("ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix jfs")},
+    **dict.fromkeys(("mke2fs", "mkntfs", "mkdosfs", "mkexfatfs", "mkreiserfs"), _MAKES),
     **dict.fromkeys(_TOOLS, tool),
     "zfs": dataset,
     "btrfs": dataset,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, Args, display, has_option, operands, option_values, split_clusters, words
-from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, asks
 from hob.guard.shell.rules.deletion import judge_write
 
 SENDS = frozenset({Effect.COMMUNICATES})
@@ -204,14 +204,6 @@ def tls(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
 
-def _asks(reason: str) -> Rule:
-    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
-        if rule_input.args not in (("--version",), ("--help",)):
-            yield rule_input.ask("sending", reason, SENDS, find_hosts(operands(rule_input.args)))
-
-    return rule
-
-
 def devices(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `/dev/tcp/host/port` in redirections and arguments."""
     for text in (*(at.target for at in rule_input.command.redirections), *rule_input.args):
@@ -267,8 +259,13 @@ _SHARES = {
     "firebase": r"deploy",
 }
 
-_MAIL = _asks("it sends mail")
-_TUNNEL = _asks("it opens this computer to the network")
+
+def _hosts(args: Args) -> Args:
+    return find_hosts(operands(args))
+
+
+_MAIL = asks("sending", "it sends mail", SENDS, hosts=_hosts)
+_TUNNEL = asks("sending", "it opens this computer to the network", SENDS, hosts=_hosts)
 RULES: Rules = {
     "curl": curl,
     "wget": wget,
@@ -290,7 +287,7 @@ RULES: Rules = {
     ),
     **dict.fromkeys(
         ("wall", "write", "smbclient", "nmap", "masscan", "hydra", "kcat", "mosquitto_pub"),
-        _asks("it reaches other computers or people"),
+        asks("sending", "it reaches other computers or people", SENDS, hosts=_hosts),
     ),
     **dict.fromkeys(_SHARES, share),
 }

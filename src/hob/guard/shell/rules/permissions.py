@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import has_option, is_known, operands
-from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, asks
 from hob.guard.shell.places import CRITICAL_PLACES, HARMLESS_PLACES, ShellPlace
 
 _OPEN = re.compile(
@@ -49,17 +49,9 @@ def owner(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("permission", "it gives files to somebody else")
 
 
-def _asks(rule: str, reason: str) -> Rule:
-    def found(rule_input: RuleInput) -> Iterator[ShellFinding]:
-        if rule_input.args not in (("--version",), ("--help",)):
-            yield rule_input.ask(rule, reason)
-
-    return found
-
-
-_RIGHTS = _asks("permission", "it changes rights or attributes of files")
-_ROOT = _asks("escalation", "it runs something with another user's rights")
-_SPACE = _asks("escalation", "it enters another root, namespace or user")
+_RIGHTS = asks("permission", "it changes rights or attributes of files")
+_ROOT = asks("escalation", "it runs something with another user's rights")
+_SPACE = asks("escalation", "it enters another root, namespace or user")
 
 RULES: Rules = {
     "chmod": mode,
