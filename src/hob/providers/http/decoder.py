@@ -302,6 +302,17 @@ class Decoder(ABC):
         raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secrets))
 
 
+def make_usage(
+    prompt: int, output: int, *, cache_read: int = 0, cache_write: int = 0, cache_write_1h: int = 0, reasoning: int = 0
+) -> Usage | None:
+    """Return a server's token counts, each part limited to its whole; None if the server did not really count."""
+    if not prompt and not output:
+        return None
+    read = min(cache_read, prompt)
+    written = min(cache_write, prompt - read)
+    return Usage(prompt, output, read, written, min(reasoning, output), min(cache_write_1h, written))
+
+
 def read_token_count(usage: Mapping[str, Any], *path: str) -> int:
     """Return a token count from a server's usage; 0 if it is missing, invalid or implausible."""
     value: Any = usage

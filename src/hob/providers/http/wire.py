@@ -7,6 +7,7 @@ from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
 from hob.core.values import dataclass
 from hob.providers.http.decoder import Decoder
+from hob.providers.http.fields import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Wire(Protocol):
     """Name of the wire, as in `Continuation.wire`."""
     decodes: type[Decoder]
     """Decoder for its answers."""
+    models_field: str = "data"
+    """Name of the list of models in the server's listing."""
 
     def chat_url(self, base_url: str, model: str) -> str:
         """Return the URL of a chat request. Raises ValueError if the base URL is invalid."""
@@ -53,4 +56,12 @@ class Wire(Protocol):
         return self.decodes(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        """Return the models of a listing (parsed JSON); None if it is not one."""
+        """Return the chat models of a listing (parsed JSON); None if it is not one."""
+        rows = listing.get(self.models_field) if isinstance(listing, dict) else None
+        if not isinstance(rows, list):
+            return None
+        return tuple(model for row in rows if isinstance(row, dict) and (model := self._read_model(row)) is not None)
+
+    def _read_model(self, row: Object) -> ListedModel | None:
+        """Return the model of a row; None if it has no name, or is no chat model."""
+        return None

@@ -124,21 +124,21 @@ class CallReader:
         return True
 
     def _read_thought(self, shown: list[str], final: bool) -> None:
-        end = self._held.find(_THOUGHT)
-        if end < 0:
-            self._show_all_but(shown, _PARTS_THOUGHT, final)
-            return
-        self._show(shown, end + len(_THOUGHT))
-        self._begun = False
-        self._read = self._read_text
+        if self._read_until(_THOUGHT, _PARTS_THOUGHT, shown, final):
+            self._begun = False
 
     def _read_code(self, shown: list[str], final: bool) -> None:
-        end = self._held.find(_FENCE)
+        self._read_until(_FENCE, _PARTS_FENCE, shown, final)
+
+    def _read_until(self, word: str, parts: frozenset[str], shown: list[str], final: bool) -> bool:
+        """Show everything up to the end of this word, then go on with text; return whether it has arrived."""
+        end = self._held.find(word)
         if end < 0:
-            self._show_all_but(shown, _PARTS_FENCE, final)
-            return
-        self._show(shown, end + len(_FENCE))
+            self._show_all_but(shown, parts, final)
+            return False
+        self._show(shown, end + len(word))
         self._read = self._read_text
+        return True
 
     def _read_rest(self, shown: list[str], final: bool) -> None:
         self._show(shown, len(self._held))

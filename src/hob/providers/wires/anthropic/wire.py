@@ -9,7 +9,7 @@ from hob.core.models import Continuation, ModelRequest, StopReason, Usage
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_version
 from hob.providers.http.answer import PartialCall, PartialJson
-from hob.providers.http.decoder import read_token_count
+from hob.providers.http.decoder import make_usage, read_token_count
 from hob.providers.http.faults import describe
 from hob.providers.http.fields import Object, get_object, get_text
 from hob.providers.http.wire import ListedModel, Wire
@@ -178,15 +178,13 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     for_an_hour = read_token_count(usage, "cache_creation", "ephemeral_1h_input_tokens")
     for_minutes = read_token_count(usage, "cache_creation", "ephemeral_5m_input_tokens")
     written = read_token_count(usage, "cache_creation_input_tokens") or for_minutes + for_an_hour
-    if not plain + read + written and not output:
-        return None
-    return Usage(
-        input=plain + read + written,
-        output=output,
+    return make_usage(
+        plain + read + written,
+        output,
         cache_read=read,
         cache_write=written,
-        cache_write_1h=min(for_an_hour, written),
-        reasoning=min(read_token_count(usage, "output_tokens_details", "thinking_tokens"), output),
+        cache_write_1h=for_an_hour,
+        reasoning=read_token_count(usage, "output_tokens_details", "thinking_tokens"),
     )
 
 
@@ -216,20 +214,16 @@ class AnthropicMessages(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        rows = listing.get("data") if isinstance(listing, dict) else None
-        if not isinstance(rows, list):
+    def _read_model(self, row: Object) -> ListedModel | None:
+        name = get_text(row, "id")
+        if not name:
             return None
-        named = (row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"])
-        return tuple(
-            ListedModel(
-                row["id"],
-                context_tokens=read_token_count(row, "max_input_tokens") or None,
-                output_tokens=read_token_count(row, "max_tokens") or None,
-                images=_has_capability(row, "image_input"),
-                thinking=_has_capability(row, "thinking"),
-            )
-            for row in named
+        return ListedModel(
+            name,
+            context_tokens=read_token_count(row, "max_input_tokens") or None,
+            output_tokens=read_token_count(row, "max_tokens") or None,
+            images=_has_capability(row, "image_input"),
+            thinking=_has_capability(row, "thinking"),
         )
 
 

@@ -9,7 +9,7 @@ from hob.core.ids import BlobId
 from hob.core.models import Continuation, ModelRequest, StopReason, Usage
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_version
-from hob.providers.http.decoder import read_token_count
+from hob.providers.http.decoder import make_usage, read_token_count
 from hob.providers.http.faults import describe
 from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.wire import ListedModel, Wire
@@ -153,13 +153,10 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Return the server's token counts, or None if it did not really count."""
     prompt = read_token_count(usage, "promptTokenCount") + read_token_count(usage, "toolUsePromptTokenCount")
     thought = read_token_count(usage, "thoughtsTokenCount")
-    output = read_token_count(usage, "candidatesTokenCount") + thought
-    if not prompt and not output:
-        return None
-    return Usage(
-        input=prompt,
-        output=output,
-        cache_read=min(read_token_count(usage, "cachedContentTokenCount"), prompt),
+    return make_usage(
+        prompt,
+        read_token_count(usage, "candidatesTokenCount") + thought,
+        cache_read=read_token_count(usage, "cachedContentTokenCount"),
         reasoning=thought,
     )
 
@@ -172,6 +169,7 @@ class GenerateContent(Wire):
 
     name = WIRE
     decodes = GeminiDecoder
+    models_field = "models"
 
     def chat_url(self, base_url: str, model: str) -> str:
         name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
@@ -189,20 +187,14 @@ class GenerateContent(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        """Return the chat models of a listing, not those for embeddings or images."""
-        rows = listing.get("models") if isinstance(listing, dict) else None
-        if not isinstance(rows, list):
+    def _read_model(self, row: Object) -> ListedModel | None:
+        if not isinstance(row.get("name"), str) or not _is_chat_model(row):
             return None
-        return tuple(
-            ListedModel(
-                row["name"].removeprefix("models/"),
-                context_tokens=read_token_count(row, "inputTokenLimit") or None,
-                output_tokens=read_token_count(row, "outputTokenLimit") or None,
-                thinking=row["thinking"] if isinstance(row.get("thinking"), bool) else None,
-            )
-            for row in rows
-            if isinstance(row, dict) and isinstance(row.get("name"), str) and _is_chat_model(row)
+        return ListedModel(
+            row["name"].removeprefix("models/"),
+            context_tokens=read_token_count(row, "inputTokenLimit") or None,
+            output_tokens=read_token_count(row, "outputTokenLimit") or None,
+            thinking=row["thinking"] if isinstance(row.get("thinking"), bool) else None,
         )
 
 

@@ -27,7 +27,7 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
 from hob.providers.http.client import Client
-from hob.providers.http.decoder import read_token_count
+from hob.providers.http.decoder import make_usage, read_token_count
 from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.past_calls import format_result, parse_arguments
 from hob.providers.http.wire import ListedModel, Wire
@@ -215,8 +215,7 @@ class OllamaDecoder(decoding.Decoder):
 
 def read_usage(chunk: Mapping[str, Any]) -> Usage | None:
     """Return the server's token counts, or None if it did not count; tokens still in its cache are not included."""
-    prompt, output = read_token_count(chunk, "prompt_eval_count"), read_token_count(chunk, "eval_count")
-    return Usage(prompt, output) if prompt or output else None
+    return make_usage(read_token_count(chunk, "prompt_eval_count"), read_token_count(chunk, "eval_count"))
 
 
 class OllamaChat(Wire):
@@ -224,6 +223,7 @@ class OllamaChat(Wire):
 
     name = "ollama"
     decodes = OllamaDecoder
+    models_field = "models"
 
     def chat_url(self, base_url: str, model: str) -> str:
         return f"{server_root(base_url)}/api/chat"
@@ -234,12 +234,9 @@ class OllamaChat(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        rows = listing.get("models") if isinstance(listing, dict) else None
-        if not isinstance(rows, list):
-            return None
-        names = (row.get("model") or row.get("name") for row in rows if isinstance(row, dict))
-        return tuple(ListedModel(name) for name in names if isinstance(name, str) and name)
+    def _read_model(self, row: Object) -> ListedModel | None:
+        name = get_text(row, "model") or get_text(row, "name")
+        return ListedModel(name) if name else None
 
 
 def server_root(base_url: str) -> str:

@@ -29,7 +29,7 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.answer import MAX_CALLS, PartialCall, PartialJson
-from hob.providers.http.decoder import MAX_TOKENS, read_token_count
+from hob.providers.http.decoder import MAX_TOKENS, make_usage, read_token_count
 from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.past_calls import format_result, normalize_arguments
 from hob.providers.http.wire import ListedModel, Wire
@@ -307,18 +307,12 @@ class ChatDecoder(decoding.Decoder):
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Return the server's token counts, or None if it did not really count."""
-    prompt = read_token_count(usage, "prompt_tokens")
-    completion = read_token_count(usage, "completion_tokens")
-    if not prompt and not completion:
-        return None
-    read = read_token_count(usage, "prompt_tokens_details", "cached_tokens") or read_token_count(
-        usage, "prompt_cache_hit_tokens"
-    )
-    return Usage(
-        input=prompt,
-        output=completion,
-        cache_read=min(read, prompt),
-        cache_write=min(read_token_count(usage, "prompt_tokens_details", "cache_write_tokens"), prompt),
+    read = read_token_count(usage, "prompt_tokens_details", "cached_tokens")
+    return make_usage(
+        read_token_count(usage, "prompt_tokens"),
+        read_token_count(usage, "completion_tokens"),
+        cache_read=read or read_token_count(usage, "prompt_cache_hit_tokens"),
+        cache_write=read_token_count(usage, "prompt_tokens_details", "cache_write_tokens"),
         reasoning=read_token_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
@@ -375,28 +369,25 @@ class ChatCompletions(Wire):
 
     def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         rows = listing.get("data", listing.get("models")) if isinstance(listing, dict) else listing
-        if not isinstance(rows, list):
+        return super().read_models({"data": rows})
+
+    def _read_model(self, row: Object) -> ListedModel | None:
+        """Return the model of a row. OpenRouter, Groq, Mistral and vLLM report more than the name, each in its way."""
+        name = get_text(row, "id") or get_text(row, "name")
+        if not name:
             return None
-        return tuple(model for row in rows if isinstance(row, dict) and (model := _parse_row(row)) is not None)
-
-
-def _parse_row(row: Mapping[str, Any]) -> ListedModel | None:
-    """Parse one row. OpenRouter, Groq, Mistral and vLLM report more than the name, in different fields."""
-    name = get_text(row, "id") or get_text(row, "name")
-    if not name:
-        return None
-    known, prices = row.get("supported_parameters"), get_object(row, "pricing")
-    inputs = get_object(row, "architecture").get("input_modalities")
-    return ListedModel(
-        name,
-        context_tokens=_first_count(row, "context_length", "context_window", "max_context_length", "max_model_len"),
-        output_tokens=_first_count(get_object(row, "top_provider") or row, "max_completion_tokens"),
-        images="image" in inputs if isinstance(inputs, list) else None,
-        tools="tools" in known if isinstance(known, list) else None,
-        thinking="reasoning" in known if isinstance(known, list) else None,
-        input_price=_per_million(prices.get("prompt")),
-        output_price=_per_million(prices.get("completion")),
-    )
+        known, prices = row.get("supported_parameters"), get_object(row, "pricing")
+        inputs = get_object(row, "architecture").get("input_modalities")
+        return ListedModel(
+            name,
+            context_tokens=_first_count(row, "context_length", "context_window", "max_context_length", "max_model_len"),
+            output_tokens=_first_count(get_object(row, "top_provider") or row, "max_completion_tokens"),
+            images="image" in inputs if isinstance(inputs, list) else None,
+            tools="tools" in known if isinstance(known, list) else None,
+            thinking="reasoning" in known if isinstance(known, list) else None,
+            input_price=_per_million(prices.get("prompt")),
+            output_price=_per_million(prices.get("completion")),
+        )
 
 
 def _first_count(row: Mapping[str, Any], *names: str) -> int | None:

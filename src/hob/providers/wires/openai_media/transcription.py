@@ -14,7 +14,7 @@ from hob.core.translation.language import translatable
 from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
 from hob.providers.http.connection import Form
-from hob.providers.http.decoder import read_token_count
+from hob.providers.http.decoder import make_usage, read_token_count
 from hob.providers.http.fields import get_object
 
 # Recording formats by first bytes; the sender's declaration may be wrong.
@@ -152,5 +152,4 @@ def _seconds(value: object) -> float:
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    tokens, output = read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens")
-    return Usage(tokens, output) if tokens or output else None
+    return make_usage(read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens"))

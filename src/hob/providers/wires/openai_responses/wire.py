@@ -14,7 +14,7 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.answer import PartialCall
-from hob.providers.http.decoder import read_token_count
+from hob.providers.http.decoder import make_usage, read_token_count
 from hob.providers.http.faults import describe
 from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.wire import ListedModel, Wire
@@ -215,16 +215,12 @@ def _stop_reason(response: Mapping[str, Any]) -> StopReason:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Return the server's token counts, or None if it did not really count."""
-    prompt, output = read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens")
-    if not prompt and not output:
-        return None
-    read = min(read_token_count(usage, "input_tokens_details", "cached_tokens"), prompt)
-    return Usage(
-        input=prompt,
-        output=output,
-        cache_read=read,
-        cache_write=min(read_token_count(usage, "input_tokens_details", "cache_write_tokens"), prompt - read),
-        reasoning=min(read_token_count(usage, "output_tokens_details", "reasoning_tokens"), output),
+    return make_usage(
+        read_token_count(usage, "input_tokens"),
+        read_token_count(usage, "output_tokens"),
+        cache_read=read_token_count(usage, "input_tokens_details", "cached_tokens"),
+        cache_write=read_token_count(usage, "input_tokens_details", "cache_write_tokens"),
+        reasoning=read_token_count(usage, "output_tokens_details", "reasoning_tokens"),
     )
 
 
