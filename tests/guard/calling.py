@@ -18,8 +18,8 @@ from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.places import Places
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 from hob.guard.settings import PolicySettings
-from hob.testing.simulated import SimulatedWorld
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
+from tests.guard.simulated import SimulatedWorld
 
 PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
 READER = ArgumentReader(PLACES, command_reader(PLACES))

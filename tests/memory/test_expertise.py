@@ -12,8 +12,8 @@ from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
 from tests.samples import finish_of
+from tests.turns import make_turn
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
 from hob.memory.ingestion import files
+from hob.memory.ingestion.documents import split_sections
 from hob.memory.ingestion.files import FileIndexer
-from hob.memory.ingestion.splitting import split_sections
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.settings import MemorySettings
 from hob.testing.channel import message

@@ -13,8 +13,8 @@ from hob.store.database.state_moves import IllegalMove
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn, put_message
 from tests.samples import chunk_of, outbound_to
+from tests.turns import make_turn, put_message
 
 SESSION = SessionKey("memory:main")
 BOUND = Bound("/work", (("/usr/bin/make", digest("make")), ("/work/Makefile", digest("all:"))))

@@ -18,7 +18,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, put_message
+from tests.turns import SESSION, put_message
 
 THERE = SessionKey("openclaw:main/1")
 OWNER = Label(Origin.OWNER, Trust.UNTRUSTED)

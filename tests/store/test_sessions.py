@@ -21,7 +21,7 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
+from tests.turns import SESSION, make_turn, put_message
 
 
 @pytest.fixture

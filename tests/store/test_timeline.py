@@ -18,8 +18,8 @@ from hob.store.timeline import Followed
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn
 from tests.samples import event_of, finish_of
+from tests.turns import SESSION, make_turn
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel, Silence
-from hob.testing.turns import SESSION, make_turn
 from tests.agent.turn.test_driver import Known, TurnBench, until_asked
 from tests.agent.turn.test_model_call import Router, pending
+from tests.turns import SESSION, make_turn
 
 CUT = ModelError(ModelFault.CUT, "broke off")
 ANSWER = ModelReply("Hello.", usage=Usage(10, 5), ref="priced")

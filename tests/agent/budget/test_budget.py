@@ -26,7 +26,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 DOLLAR = 1_000_000
 _, MEMBER, STRANGER = SenderClass

@@ -16,9 +16,9 @@ from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION
 from tests.agent.turn.test_driver import Known
 from tests.agent.turn.test_model_call import Router
+from tests.turns import SESSION
 
 
 class Named(Router):

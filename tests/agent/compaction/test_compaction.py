@@ -27,8 +27,8 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
-from hob.testing.turns import SESSION, make_turn
 from tests.agent.prompting import MEMBER, MODEL, START, fetched, said
+from tests.turns import SESSION, make_turn
 
 SETTINGS = AgentSettings(window=4, compact_above=8)
 

@@ -24,8 +24,8 @@ from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.toolset import FunctionTool, FunctionTools
-from hob.testing.turns import SESSION, make_turn
 from tests.agent.turn.test_driver import NoFiles, TurnBench
+from tests.turns import SESSION, make_turn
 
 REAL = 4_000  # tokens the server accepts, far below the configured limit
 TURNS = 8

@@ -18,8 +18,8 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.turns import SESSION, make_turn
 from tests.agent.prompting import fetched, inbound, said, turn
+from tests.turns import SESSION, make_turn
 
 
 @pytest.fixture

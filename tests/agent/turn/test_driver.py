@@ -35,7 +35,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock, settle
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 from hob.testing.toolset import AllowAll, FunctionTools
-from hob.testing.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
+from tests.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
 
 
 class NoFiles:

@@ -22,7 +22,7 @@ from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel, Silence, calls
-from hob.testing.turns import SESSION, make_turn, put_message
+from tests.turns import SESSION, make_turn, put_message
 
 from .test_driver import Known, TurnBench, until_asked
 

@@ -46,8 +46,8 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock, settle
 from hob.testing.model import Line, ScriptedModel, calls
 from hob.testing.toolset import AllowAll, FunctionTool, FunctionTools, tool
-from hob.testing.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
 from hob.tools.registry.groups import Group, Groups
+from tests.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
 
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 

@@ -39,7 +39,7 @@ from hob.store.store import open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel, calls
-from hob.testing.turns import SESSION, make_turn
+from tests.turns import SESSION, make_turn
 
 from .test_driver import TurnBench
 

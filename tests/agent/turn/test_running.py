@@ -11,7 +11,7 @@ from hob.core.steps import Noted, Step
 from hob.store.turns.journal import StoredJournal
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 ONE, TWO = Noted("one"), Noted("two")
 

@@ -19,8 +19,8 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.model import calls
-from hob.testing.turns import SESSION, put_message
 from tests.app.visiting import ME, visited
+from tests.turns import SESSION, put_message
 
 
 async def remembered(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -28,9 +28,9 @@ from hob.store.memory.facts import SOURCE
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
-from hob.testing.turns import make_turn
 from tests.conftest import FULL
 from tests.samples import finish_of
+from tests.turns import make_turn
 
 KILLS = 100 if FULL else 10
 SCOPE = Scope("owner")

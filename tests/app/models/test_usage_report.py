@@ -20,7 +20,7 @@ from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

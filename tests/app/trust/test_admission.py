@@ -13,8 +13,8 @@ from hob.core.models import ToolMessage
 from hob.core.ports.accept import Accepted
 from hob.testing.clock import ManualClock
 from hob.testing.model import calls
-from hob.testing.simulated import SimulatedWorld
 from tests.app.visiting import ANNA, EVE, ME, Visited, in_group, until, visited
+from tests.guard.simulated import SimulatedWorld
 
 
 async def test_unknown_sender_gets_a_code_and_is_admitted_once_approved(

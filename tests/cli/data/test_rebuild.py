@@ -11,7 +11,7 @@ from hob.core.clock import SystemClock
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.channel import message
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from hob.guard.approvals.question_text import visible
 from hob.store.approvals import Approval
 from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
-from hob.testing.simulated import SimulatedWorld
+from tests.guard.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 from tests.tools.browser.program import program
 

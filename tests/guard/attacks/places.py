@@ -13,10 +13,10 @@ from hob.core.messages import Attachment, Quoted
 from hob.core.response_options import ClientTool, ResponseOptions
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import find_orders, hidden_order, order
-from hob.testing.simulated import Mail
 from hob.tools.browser.detection import find_program, is_library_there
 from hob.tools.mcp.accepted import save_accepted
 from hob.tools.mcp.settings import McpServer
+from tests.guard.simulated import Mail
 from tests.tools.web.server import WebServer, reply, web_server
 
 from .spots import Spot

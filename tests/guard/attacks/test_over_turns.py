@@ -3,7 +3,7 @@
 import pytest
 
 from hob.testing.attacker import order
-from hob.testing.simulated import Mail
+from tests.guard.simulated import Mail
 
 from .goals import GOALS, MALLORY
 from .house import House, Listening

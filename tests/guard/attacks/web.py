@@ -13,13 +13,13 @@ import httpx2
 
 from hob.core.clock import SystemClock
 from hob.core.ports.tools import Toolset
-from hob.testing.simulated import Done, SimulatedWorld
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.public_transport import PublicTransport
 from hob.tools.web.search.opening import open_search
 from hob.tools.web.settings import WebSettings
 from hob.tools.web.web_tools import WebTools
+from tests.guard.simulated import Done, SimulatedWorld
 from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, only_loopback_is_public, reply, web_server
 

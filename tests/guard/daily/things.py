@@ -1,6 +1,6 @@
 """The owner's world before a task: a small project, letters, lists, mail, a calendar, the web."""
 
-from hob.testing.simulated import Mail, SimulatedWorld
+from tests.guard.simulated import Mail, SimulatedWorld
 
 FILES = {
     "README.md": "# Shop\n\nA small shop.\n\n## Install\n\n    make install\n",

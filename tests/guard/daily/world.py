@@ -21,9 +21,9 @@ from hob.core.steps import ToolReceived
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import watch
 from hob.testing.model import ScriptedModel, calls
-from hob.testing.simulated import SimulatedWorld
 from tests.guard.daily.talks import Do, Task
 from tests.guard.daily.things import CONTACTS, FILES, outside
+from tests.guard.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 
 _SECONDS = 30.0

@@ -13,9 +13,9 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.channel import message
-from hob.testing.turns import make_turn
 from tests.guard.canaries import CANARY, leaks
 from tests.samples import ASKED, event_of, finish_of
+from tests.turns import make_turn
 
 MASK = KnownSecrets({"model.api_key": CANARY})
 SHOWN = json.dumps({"env": CANARY, "auth": "Basic " + base64.b64encode(f"me:{CANARY}".encode()).decode()})

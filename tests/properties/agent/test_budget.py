@@ -30,7 +30,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 MODELS = ("a/one", "a/two", "b/one")
 SESSIONS = (SessionKey("s"), SessionKey("t"))

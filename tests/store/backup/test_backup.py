@@ -22,8 +22,8 @@ from hob.store.database.database import NAME
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
-from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import event_of, finish_of
+from tests.turns import SESSION, make_turn, put_message
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

@@ -12,7 +12,7 @@ from hob.store.backup.salvage import salvage
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.channel import message
-from hob.testing.turns import SESSION, put_message
+from tests.turns import SESSION, put_message
 
 
 async def filled(home: Path, count: int) -> Path:

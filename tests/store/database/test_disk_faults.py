@@ -20,9 +20,9 @@ from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
-from hob.testing.turns import SESSION, make_turn
 from tests.samples import event_of, finish_of
 from tests.store.faulty_vfs import FaultyDisk
+from tests.turns import SESSION, make_turn
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

@@ -18,8 +18,8 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.turns import SESSION, put_message
 from tests.made_once import connect_durably
+from tests.turns import SESSION, put_message
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

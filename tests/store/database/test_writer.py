@@ -12,7 +12,7 @@ from hob.core.ids import SessionKey
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import put_message
+from tests.turns import put_message
 
 _PUT = "INSERT INTO settings (key, value, updated) VALUES (?, '', 0)"
 

@@ -21,8 +21,8 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
-from hob.testing.turns import SESSION, make_turn
 from tests.samples import ASKED, event_of, finish_of
+from tests.turns import SESSION, make_turn
 
 SETTINGS = StoreSettings()
 DETAIL = "xyzzy-what-the-tool-gave"

@@ -20,8 +20,8 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import ASKED, event_of, finish_of, outbound_to
+from tests.turns import SESSION, make_turn, put_message
 
 
 @pytest.fixture

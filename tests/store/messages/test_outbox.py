@@ -19,8 +19,8 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
 from tests.samples import chunk_of, event_of, finish_of, outbound_to
+from tests.turns import make_turn
 
 EVER = 1e12
 

@@ -14,8 +14,8 @@ from hob.core.turns import Finish, Summary
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn
 from tests.samples import event_of, finish_of
+from tests.turns import SESSION, make_turn
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import ASKED, event_of, finish_of
+from tests.turns import SESSION, make_turn, put_message
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()

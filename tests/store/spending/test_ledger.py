@@ -16,7 +16,7 @@ from hob.store.spending.ledger import Division
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
+from tests.turns import SESSION, make_turn, put_message
 
 OWNER, MEMBER, STRANGER = SenderClass
 CHAIN = ("anthropic/claude-a", "openai/gpt-b")

@@ -14,8 +14,8 @@ from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn
 from tests.samples import ASKED, finish_of
+from tests.turns import SESSION, make_turn
 
 DONE = UndoOutcome(("/w/a",))
 SECRET = "xyzzy-the-secret-path"

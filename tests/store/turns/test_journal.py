@@ -18,8 +18,8 @@ from hob.store.messages.inbox import InboxLimits
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import ASKED, event_of, finish_of
+from tests.turns import SESSION, make_turn, put_message
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import make_turn
+from tests.turns import make_turn
 
 SECRET = "s3cr3t-of-the-owner"
 TOOLS = (ToolSpec("read", "Read a file.", {"type": "object"}),)

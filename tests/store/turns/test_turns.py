@@ -20,8 +20,8 @@ from hob.store.store import Store, open_store
 from hob.store.turns.turns import Recovered
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
-from hob.testing.turns import SESSION, make_turn, put_message
 from tests.samples import ASKED, finish_of
+from tests.turns import SESSION, make_turn, put_message
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from hob.core.errors import ToolFailed, UserInputNeeded
 from hob.core.events.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart
-from hob.testing.turns import NoticeRecorder
 from hob.tools.messages.conversation import ConversationTools
 from tests.tools.calling import a_call
 from tests.tools.memory.test_remember import of, wrote
+from tests.turns import NoticeRecorder
 
 ATTENDED = of()
 ALONE = of(replace(wrote(), background=True))

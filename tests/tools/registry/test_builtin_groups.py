@@ -14,7 +14,6 @@ from hob.memory.service import MemoryService
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
-from hob.testing.turns import NoticeRecorder
 from hob.tools.exec.commands import CommandTools
 from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.remember import MemoryTools
@@ -24,6 +23,7 @@ from hob.tools.registry.declaration import Tools
 from hob.tools.registry.groups import LOAD, MAX_SHOWN, Groups, SelectedTools, grouped
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import file_tools
+from tests.turns import NoticeRecorder
 
 
 def toolsets(top: Path) -> list[Toolset]:
