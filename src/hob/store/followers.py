@@ -67,4 +67,4 @@ class StoredFollowers(StorePart):
     async def forget(self, name: str) -> None:
         """Delete a follower's cursor, so that it starts over. Raises StoreErrors."""
         sql = "DELETE FROM followers WHERE name = ?"
-        await self._writer.write(lambda connection: connection.execute(sql, (name,)).fetchall())
+        await self._execute(sql, (name,))

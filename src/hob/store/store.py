@@ -29,7 +29,6 @@ from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
 from hob.store.database.writer import Writer
 from hob.store.decisions import PolicyDecisions
-from hob.store.erasure.content import as_it_is
 from hob.store.erasure.erasure import Erasure
 from hob.store.erasure.person_data import StoredPersonData
 from hob.store.erasure.retention import Retention
@@ -284,7 +283,7 @@ async def open_store(
     clock: Clock,
     *,
     vfs: str | None = None,
-    mask: Callable[[str], str] = as_it_is,
+    mask: Callable[[str], str] = str,
     carried: Collection[str] = (),
 ) -> AsyncIterator[Store]:
     """Open the store of this home for the duration of the block. The caller owns the home (one process at a time).

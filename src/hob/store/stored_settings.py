@@ -9,7 +9,7 @@ import apsw
 from hob.core.events.timeline import TimelineEvent
 from hob.store.audit.audit import AuditedPart, AuditEntry
 from hob.store.database.database import NAME, connect
-from hob.store.database.faults import translate
+from hob.store.database.faults import store_errors
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
 from hob.store.settings import StoreSettings
@@ -53,8 +53,5 @@ def read_stored(home: Path) -> Mapping[str, str]:
     path = home / NAME
     if not path.exists():
         return {}
-    try:
-        with closing(connect(path, StoreSettings(), None, writes=False)) as connection:
-            return dict(all_rows(connection, _ALL))
-    except apsw.Error as error:
-        raise translate(error) from error
+    with store_errors(), closing(connect(path, StoreSettings(), None, writes=False)) as connection:
+        return dict(all_rows(connection, _ALL))

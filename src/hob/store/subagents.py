@@ -179,11 +179,11 @@ class StoredSubagents(StorePart):
     async def end(self, id: InboundId, why: str) -> None:
         """End a run from outside, with this reason; the first reason is kept."""
         sql = "UPDATE subagents SET why = ? WHERE id = ? AND why = ''"
-        await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
+        await self._execute(sql, (why, id))
 
     async def end_all(self, why: str) -> None:
         """End all open runs from outside, with this reason. Raises StoreErrors."""
-        await self._writer.write(lambda c: all_rows(c, _END_ALL, (why,)))
+        await self._execute(_END_ALL, (why,))
 
     @transaction
     def take(self, connection: apsw.Connection, id: InboundId, by: str, *events: TimelineEvent) -> None:
@@ -210,7 +210,7 @@ class StoredSubagents(StorePart):
 
     async def close(self, id: InboundId) -> None:
         """Close a run that needs no further work."""
-        await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
+        await self._execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,))
 
     async def work(self) -> SubagentWork:
         """Return the pending work in one snapshot. Raises StoreErrors."""

@@ -4,7 +4,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
-from hob.store.database.faults import close_quietly, translate
+from hob.store.database.faults import store_errors
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Job
@@ -184,18 +184,11 @@ def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.exists():
         raise NotFound(translatable("there is no Hob in {home} yet", home=home))
-    connection: apsw.Connection | None = None
-    try:
-        connection = connect(path, StoreSettings(), None, writes=writes)
+    with store_errors(), closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
             raise NotFound(translatable("this database has no audit log yet; the next start of Hob makes one"))
         yield connection
-    except apsw.Error as error:
-        raise translate(error) from error
-    finally:
-        if connection is not None:
-            close_quietly(connection)
 
 
 def _load_latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:

@@ -7,7 +7,7 @@ home, the file is opened as immutable, or read together with its log (https://sq
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from hob.core.values import dataclass
 from hob.store.audit.audit import HEAD_FILE, check_log, read_head
 from hob.store.audit.chain import Checked
 from hob.store.database.database import NAME
-from hob.store.database.faults import close_quietly, translate
+from hob.store.database.faults import store_errors
 from hob.store.database.migration import migrations, version_of
 from hob.store.database.rows import find_row
 
@@ -99,18 +99,11 @@ def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
     """
     if not file.exists():
         raise NotFound(translatable("there is no {file}", file=file))
-    connection: apsw.Connection | None = None
-    with _readable(file, owned=owned) as uri:
-        try:
-            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-            connection.set_busy_timeout(_BUSY_MILLISECONDS)
-            connection.execute("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0").fetchall()
-            yield connection
-        except apsw.Error as error:
-            raise translate(error) from error
-        finally:
-            if connection is not None:
-                close_quietly(connection)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with _readable(file, owned=owned) as uri, store_errors(), closing(apsw.Connection(uri, flags=flags)) as connection:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        connection.execute("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0").fetchall()
+        yield connection
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Translation of SQLite's errors into Hob's."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import apsw
 
@@ -19,6 +20,15 @@ def translate(error: apsw.Error) -> StoreError:
     if isinstance(error, _UNWRITABLE):
         return StoreFull(f"{StoreFull()} ({error})")
     return StoreError(f"The database cannot be used ({error}).")
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Raise SQLite's errors from the block as StoreErrors."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate(error) from error
 
 
 def close_quietly(connection: apsw.Connection) -> None:

@@ -40,8 +40,8 @@ class StorePart:
     async def _write(self, job: Callable[[apsw.Connection], T]) -> T:
         return await self._writer.write(job)
 
-    async def _read(self, query: Callable[[apsw.Connection], T]) -> T:
-        return await self._readers.read(query)
+    async def _execute(self, sql: str, values: Values = ()) -> None:
+        await self._write(lambda connection: all_rows(connection, sql, values))
 
     async def _rows(self, sql: str, values: Values = ()) -> list[Row]:
         return await self._readers.read(lambda connection: all_rows(connection, sql, values))
@@ -77,7 +77,7 @@ def snapshot(
     """Turn the method's body into a reader query on everything committed before it was awaited."""
 
     async def read(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._read(lambda connection: method(self, connection, *args, **kwargs))
+        return await self._readers.read(lambda connection: method(self, connection, *args, **kwargs))
 
     update_wrapper(read, method)
     return read

@@ -13,7 +13,7 @@ from hob.core.values import dataclass
 from hob.store.backup.inspection import find_damage, opened
 from hob.store.database.database import NAME
 from hob.store.database.disk import SIDES, drop_database
-from hob.store.database.faults import translate
+from hob.store.database.faults import store_errors
 from hob.store.database.migration import migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
 
@@ -81,13 +81,10 @@ def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) 
     """
     tombstones: list[Row] = []
     for file in copies.whole:
-        try:
-            with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-                connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
-                tombstones += erase(connection)
-                connection.execute("COMMIT; VACUUM")  # leaves nothing of it in free pages
-        except apsw.Error as error:
-            raise translate(error) from error
+        with store_errors(), closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
+            tombstones += erase(connection)
+            connection.execute("COMMIT; VACUUM")  # leaves nothing of it in free pages
     for file in copies.others:
         if file.is_dir():
             shutil.rmtree(file)

@@ -20,7 +20,7 @@ from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.blobs import blob_path
-from hob.store.database.faults import translate
+from hob.store.database.faults import store_errors
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.chat_history import erase_typed
@@ -249,11 +249,8 @@ class Erasure(StorePart):
         await self._writer.write(lambda c: c.executemany(_END_ELSEWHERE, [(turn,) for turn in turns]).fetchall())
 
     def _checkpoint(self) -> None:
-        try:
-            with closing(self._connect()) as connection:
-                row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-        except apsw.Error as error:
-            raise translate(error) from error
+        with store_errors(), closing(self._connect()) as connection:
+            row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
         if row is None or row[0]:
             raise StoreError(
                 translatable("The content is erased, but the log is in use and may still hold a copy; do it again.")

@@ -8,7 +8,7 @@ import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.store.database.part import DatabaseAccess, StorePart
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import find_row
 from hob.store.memory.work import PLACE, move_on
 from hob.store.timeline import Timeline
 
@@ -51,14 +51,14 @@ class StoredExpertise(StorePart):
 
     async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:
         """Return the records of all skills up to now. `use_of` maps an event to a use. Raises StoreErrors."""
-        row = await self._readers.read(lambda connection: find_row(connection, PLACE, (EXPERTISE, "")))
+        row = await self._row(PLACE, (EXPERTISE, ""))
         place = 0 if row is None else int(row[0])
         while (found := await self._timeline.follow(place, _AT_ONCE, kinds=KINDS)).upto > place:
             uses = [(use, event) for _, event in found.events if (use := use_of(event)) is not None]
             if found.events:
                 await self._writer.write(partial(_add, uses=uses, old=place, new=found.upto))
             place = found.upto
-        rows = await self._readers.read(lambda connection: all_rows(connection, _ALL))
+        rows = await self._rows(_ALL)
         return [SkillRecord._make((*known, tuple(each == "1" for each in recent))) for *known, recent in rows]
 
 

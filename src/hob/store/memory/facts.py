@@ -127,7 +127,7 @@ class StoredFacts(StorePart):
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
         """Return the items of all records of these facts, including closed ones. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
-        return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+        return [row[0] for row in await self._rows(sql, values)]
 
     @transaction
     def change(
@@ -166,12 +166,12 @@ class StoredFacts(StorePart):
     async def count(self, scope: Scope) -> FactCounts:
         """Count the facts. Raises StoreErrors."""
         values = {"person": scope.person, "agent": scope.agent, "now": self._now()}
-        rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, values))
+        rows = await self._rows(_COUNTS, values)
         return FactCounts(*map(int, rows[0]))
 
     async def decisions(self) -> dict[str, int]:
         """Return the number of times that each decision about a proposal was made. Raises StoreErrors."""
-        return dict(await self._readers.read(lambda connection: all_rows(connection, _DECISIONS)))
+        return dict(await self._rows(_DECISIONS))
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
         """Return background records that the owner was not told about. The same turn gets the same records again.
@@ -202,9 +202,7 @@ class StoredFacts(StorePart):
         return gone
 
     async def _facts(self, sql: str, values: Sequence[object]) -> list[Fact]:
-        return [
-            _load_fact(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))
-        ]
+        return [_load_fact(row) for row in await self._rows(sql, values)]
 
 
 def decision_of(change: FactChange | None) -> str:

@@ -71,7 +71,7 @@ class StoredGoals(StorePart):
     async def count(self, scope: Scope) -> int:
         """Count the open goals. Raises StoreErrors."""
         whose = (scope.person, scope.agent)
-        return int((await self._readers.read(lambda connection: all_rows(connection, _OPEN, whose)))[0][0])
+        return int((await self._rows(_OPEN, whose))[0][0])
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
         """Add a goal, or return the open one with the same text. Raises StoreErrors."""

@@ -44,17 +44,17 @@ class MemoryLifecycle(StorePart):
 
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
         """Count the items of each layer that is not empty. Raises StoreErrors."""
-        rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
+        rows = await self._rows(_COUNTS, (scope.person, scope.agent))
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
 
     async def added(self, scope: Scope, since: float) -> int:
         """Count how many of the newest 5,000 items are from that time or later (Unix seconds). Raises StoreErrors."""
         values = (scope.person, scope.agent, since)
-        return int((await self._readers.read(lambda connection: all_rows(connection, _ADDED, values)))[0][0])
+        return int((await self._rows(_ADDED, values))[0][0])
 
     async def permanent(self) -> int:
         """Count the items that never expire. Raises StoreErrors."""
-        return int((await self._readers.read(lambda connection: all_rows(connection, _PERMANENT)))[0][0])
+        return int((await self._rows(_PERMANENT))[0][0])
 
     async def prune(self, maximum: int) -> int:
         """Delete expired items, and the oldest expiring ones beyond `maximum`; return the number deleted. Raises

@@ -47,29 +47,29 @@ class StoredVectors(StorePart):
 
     async def find(self, name: str) -> int:
         """Return the newest embedder of this provider and model; 0 if there is none. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST, (name, f"{name}|")))
+        rows = await self._rows(_NEWEST, (name, f"{name}|"))
         return int(rows[0][0]) if rows else 0
 
     async def other(self, embedder: int) -> tuple[int, str]:
         """Return number and fingerprint of the most advanced other embedder; 0 if there is none. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _OTHER, (embedder,)))
+        rows = await self._rows(_OTHER, (embedder,))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
     async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
         """Return the next rows with their texts (empty if erased). Raises StoreErrors."""
         if self._writer.puts_off:
             await self._writer.write(index_waiting)
-        rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
+        rows = await self._rows(_PENDING, (embedder, at_most))
         return [(seq, text or "") for seq, text in rows]
 
     async def place(self, embedder: int) -> int:
         """Return the last row it has processed; 0 at first. Raises StoreErrors."""
-        row = await self._readers.read(lambda connection: find_row(connection, _PLACE, (embedder,)))
+        row = await self._row(_PLACE, (embedder,))
         return 0 if row is None else int(row[0])
 
     async def counts(self, embedder: int) -> tuple[int, int]:
         """Return the numbers of rows with and without a vector. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, (embedder, embedder)))
+        rows = await self._rows(_COUNTS, (embedder, embedder))
         return int(rows[0][0]), int(rows[0][1])
 
     @transaction

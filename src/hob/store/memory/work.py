@@ -57,7 +57,7 @@ class StoredWork(StorePart):
 
     async def place(self, name: str, about: str = "") -> int:
         """Return the last processed row; 0 at first. Raises StoreErrors."""
-        row = await self._readers.read(lambda connection: find_row(connection, PLACE, (name, about)))
+        row = await self._row(PLACE, (name, about))
         return 0 if row is None else int(row[0])
 
     async def move(self, name: str, place: int, about: str = "") -> None:
@@ -66,7 +66,7 @@ class StoredWork(StorePart):
 
     async def words(self, after: int, at_most: int) -> list[MemoryItem]:
         """Return the owner's next messages, all of one scope. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _WAITING, (after, at_most)))
+        rows = await self._rows(_WAITING, (after, at_most))
         items = [load_item(row) for row in rows]
         return list(takewhile(lambda item: item.scope == items[0].scope, items))
 
@@ -85,12 +85,12 @@ class StoredWork(StorePart):
     async def messages(self, scope: Scope, session: str, after: int, minimum: int) -> list[MemoryItem]:
         """Return the next trusted messages of owner and Hob in a session, of a minimum length. Raises StoreErrors."""
         values = (scope.person, scope.agent, session, after, minimum)
-        return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_SESSION, values))]
+        return [load_item(row) for row in await self._rows(_OF_SESSION, values)]
 
     async def observations(self, scope: Scope) -> list[MemoryItem]:
         """Return the current observations, newest first. Raises StoreErrors."""
         values = (scope.person, scope.agent)
-        return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OBSERVATIONS, values))]
+        return [load_item(row) for row in await self._rows(_OBSERVATIONS, values)]
 
     @transaction
     def keep(

@@ -44,7 +44,7 @@ class StoredWorkingNotes(StorePart):
 
     async def newest(self) -> tuple[int, str]:
         """Return the number of notes and the text of the newest. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST))
+        rows = await self._rows(_NEWEST)
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
     @transaction

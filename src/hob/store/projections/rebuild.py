@@ -16,7 +16,7 @@ from hob.core.models import Usage
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.database import NAME, connect
-from hob.store.database.faults import translate
+from hob.store.database.faults import store_errors
 from hob.store.database.migration import back_up_aside, migrations, version_of
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.projections.projections import (
@@ -189,17 +189,12 @@ def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))
-    try:
-        with closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
-            version, known = version_of(connection), len(migrations())
-            if version > known:
-                raise StoreTooNew(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
-            if version < known:
-                raise InvalidRequest(
-                    translatable(
-                        "{path} was written by an older Hob; start this one once, that upgrades it.", path=path
-                    )
-                )
-            yield connection
-    except apsw.Error as error:
-        raise translate(error) from error
+    with store_errors(), closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
+        version, known = version_of(connection), len(migrations())
+        if version > known:
+            raise StoreTooNew(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
+        if version < known:
+            raise InvalidRequest(
+                translatable("{path} was written by an older Hob; start this one once, that upgrades it.", path=path)
+            )
+        yield connection

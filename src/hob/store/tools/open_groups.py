@@ -27,7 +27,7 @@ class StoredOpenGroups(StorePart):
     async def open(self, session: SessionKey, group: str) -> None:
         """Open a group; idempotent. Raises StoreErrors."""
         if group not in self.opened(session):
-            await self._writer.write(lambda c: c.execute(OPEN_GROUP, (session, group)).fetchall())
+            await self._execute(OPEN_GROUP, (session, group))
             self._opened[session] = (*self.opened(session), group)
 
     def close(self, session: SessionKey) -> None:

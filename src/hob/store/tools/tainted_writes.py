@@ -18,7 +18,7 @@ class StoredTaintedWrites(StorePart):
 
     async def note(self, turn: TurnId) -> None:
         """Record that this tainted turn may change files; idempotent."""
-        await self._writer.write(lambda c: c.execute(TAINTED_WRITE, (turn,)).fetchall())
+        await self._execute(TAINTED_WRITE, (turn,))
 
     async def turns(self) -> AsyncIterator[TurnId]:
         """Return all of them, newest first."""
@@ -30,7 +30,7 @@ class StoredTaintedWrites(StorePart):
 
     async def clear(self) -> None:
         """Clear the list once the owner knows."""
-        await self._writer.write(lambda c: c.execute("DELETE FROM tainted_writes").fetchall())
+        await self._execute("DELETE FROM tainted_writes")
 
     @snapshot
     def _load_newest(self, connection: apsw.Connection, before: int) -> list[Row]:

@@ -28,7 +28,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
 from hob.core.turns import Finish
 from hob.store.database.part import DatabaseAccess, StorePart, transaction
-from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.rows import all_rows, marks
 from hob.store.database.state_moves import IllegalMove, check_move
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
@@ -46,7 +46,7 @@ from hob.store.spending.model_calls import (
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.turns.requests import PartHashes, keep_request
-from hob.store.turns.turns import end_turn, with_end
+from hob.store.turns.turns import end_turn, turn_row, with_end
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state, trace_id"
@@ -131,11 +131,9 @@ class StoredJournal(StorePart):
     def steer(self, connection: apsw.Connection, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
         """Claim these messages, up to the first that may not join, and journal a `Steered` step for each."""
         at = self._now()
-        row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
-        if row is None:
-            raise NotFound(translatable("There is no turn {turn}.", turn=turn))
+        (session,) = turn_row(connection, turn, "session")
         joined: list[Inbound] = []
-        for waiting in waiting_rows(connection, SessionKey(row[0])):
+        for waiting in waiting_rows(connection, SessionKey(session)):
             if waiting.command or waiting.inbound.id not in inbounds:
                 break
             joined.append(waiting.inbound)
@@ -153,17 +151,15 @@ class StoredJournal(StorePart):
         """Write the turn's end in one transaction; idempotent."""
         at = self._now()
         turn = finish.turn
-        row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))
-        if row is None:
-            raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-        old = TurnState(row[0])
+        state, trace, span = turn_row(connection, turn, "state, trace_id, span_id")
+        old = TurnState(state)
         if old in FINAL_TURNS:
             return
         check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
         if finish.state not in FINAL_TURNS:
             raise IllegalMove(translatable("A turn does not finish as {state}.", state=finish.state))
         content_writer = ContentWriter(connection)
-        events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
+        events = with_end(finish.events, turn, trace, span, finish.state, at, finish.reason)
         if finish.steps:
             _, calls = write_steps(connection, content_writer, turn, finish.steps, at)
             events = with_call_events(connection, turn, calls, events, at)

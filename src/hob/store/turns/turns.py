@@ -169,6 +169,14 @@ def _move_event(
     )  # fmt: skip
 
 
+def turn_row(connection: apsw.Connection, turn: TurnId, columns: str) -> Row:
+    """Return these columns of a turn. Raises NotFound."""
+    row = find_row(connection, f"SELECT {columns} FROM turns t WHERE id = ?", (turn,))  # noqa: S608
+    if row is None:
+        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
+    return row
+
+
 def move_turn(
     connection: apsw.Connection,
     turn: TurnId,
@@ -179,10 +187,7 @@ def move_turn(
     text: str = "",
 ) -> None:
     """Move the turn and its tasks and record that. Raises NotFound, IllegalMove."""
-    row = find_row(connection, "SELECT state, trace_id, span_id, session FROM turns WHERE id = ?", (turn,))
-    if row is None:
-        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-    state, trace, span, session = row
+    state, trace, span, session = turn_row(connection, turn, "state, trace_id, span_id, session")
     check_move(TURN_MOVES, TurnState(state), new, f"The turn {turn}")
     connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
     follow_turn(connection, turn, new, at, reason)
@@ -401,11 +406,7 @@ class TurnRows(StorePart):
 
 
 def _record_defect(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
-    sql = f"SELECT {_PROGRESS}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
-    row = find_row(connection, sql, (turn,))
-    if row is None:
-        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-    place, crash_position, attempts = row
+    place, crash_position, attempts = turn_row(connection, turn, f"{_PROGRESS}, crash_position, attempts")
     attempts = attempts + 1 if place == crash_position else 1
     sql = "UPDATE turns SET attempts = ?, sure = max(sure, ?), crash_position = ? WHERE id = ?"
     connection.execute(sql, (attempts, sure, place, turn))
