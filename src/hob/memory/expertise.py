@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from hob.core.errors import StoreError
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.core.values import dataclass
+from hob.memory.sections import OwnersSection
 from hob.store.memory.expertise import SkillRecord, StoredExpertise, Use
 
 _WORKED, _FAILED = 0.7, 0.2
@@ -120,27 +119,18 @@ class ExpertiseKeeper:
         return 1.0 if known is None or known.uses < _ENOUGH else min(1.0, known.score / _GOOD)
 
 
-class ExpertiseSection:
+class ExpertiseSection(OwnersSection):
     """Prompt section that names skills with poor results, so that the model takes another way or checks the outcome."""
 
     name = "expertise"
-    cached = False
-    epoch = 0
 
     def __init__(self, keeper: ExpertiseKeeper, is_owners: Callable[[Turn], bool]) -> None:
+        super().__init__(is_owners)
         self._keeper = keeper
-        self._is_owners = is_owners
 
-    async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """Return one line, or nothing."""
-        if not self._is_owners(turn):
-            return None
-        try:
-            known = await self._keeper.count() if self._keeper.known is None else self._keeper.known
-        except StoreError:
-            return None
+    async def _text(self) -> str:
+        known = await self._keeper.count() if self._keeper.known is None else self._keeper.known
         weak = [each for each in known if each.uses >= _ENOUGH and each.score < _WEAK]
-        if not weak:
-            return None
         told = ", ".join(f"{each.skill} {each.score:.2f} ({each.trend})" for each in weak)
-        return f"Tools that mostly failed of late: {told}. Prefer other ways, and check what they give.", HOB_LABEL
+        lesson = f"Tools that mostly failed of late: {told}. Prefer other ways, and check what they give."
+        return lesson if weak else ""

@@ -1,11 +1,12 @@
 """Prompt sections written by memory."""
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 
 from hob.core.clock import Clock, utc_day
 from hob.core.errors import StoreError
-from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope, is_private
+from hob.core.memory import OWNER, FactState, Goal, GoalState, MemoryItem, Scope, is_private
 from hob.core.translation.fact_words import render_fact
 from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
@@ -26,8 +27,34 @@ _PRIVATE = "This conversation is private: nothing of it is remembered. Do not pr
 _OWNER = Scope(OWNER)
 
 
-class ProfileSection:
-    """The core profile: what owners have said about themselves. Only in the owner's own prompts.
+class OwnersSection(ABC):
+    """A section that only the owner's own prompts have. By default it is written anew for each turn."""
+
+    cached = False
+
+    def __init__(self, is_owners: Callable[[Turn], bool]) -> None:
+        self._is_owners = is_owners
+
+    @property
+    def epoch(self) -> int:
+        """A constant, as each text belongs to one turn."""
+        return 0
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """Return the text, or nothing."""
+        try:
+            text = await self._text() if self._is_owners(turn) else ""
+        except StoreError:
+            return None
+        return (text, HOB_LABEL) if text else None
+
+    @abstractmethod
+    async def _text(self) -> str:
+        """Return the text, or an empty one. Raises StoreErrors."""
+
+
+class ProfileSection(OwnersSection):
+    """The core profile: what owners have said about themselves.
 
     A session keeps the profile it started with, so that the provider's cache stays valid. Changes show after a
     compaction, after an hour without a prompt (caches do not live longer), and at once if something was corrected or
@@ -38,8 +65,8 @@ class ProfileSection:
     cached = True
 
     def __init__(self, facts: StoredFacts, is_owners: Callable[[Turn], bool], clock: Clock) -> None:
+        super().__init__(is_owners)
         self._facts = facts
-        self._is_owners = is_owners
         self._clock = clock
         self._epoch = 0
         self._asked = -math.inf
@@ -57,24 +84,12 @@ class ProfileSection:
         """Drop the stored profiles, because part of them no longer holds."""
         self._epoch += 1
 
-    async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """Return the lines, or nothing."""
-        if not self._is_owners(turn):
-            return None
-        try:
-            known = await self._facts.known(_OWNER)
-        except StoreError:
-            return None
+    async def _text(self) -> str:
+        known = await self._facts.known(_OWNER)
         sure = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
         sure.sort(key=lambda fact: (fact.subject != OWNER, not is_single(fact.predicate), -fact.confidence, fact.id))
-        lines, left = list[str](), _MAX_PROFILE
-        for fact in sure:
-            line = f"- {render_fact(fact.subject, fact.predicate, fact.object)}".replace("<", "(")
-            left -= len(line) + 1
-            if left < 0:
-                break
-            lines.append(line)
-        return ("\n".join(["# What the owner said of themselves", "", *lines]), HOB_LABEL) if lines else None
+        lines = (f"- {render_fact(fact.subject, fact.predicate, fact.object)}".replace("<", "(") for fact in sure)
+        return _list("# What the owner said of themselves\n", lines, _MAX_PROFILE)
 
 
 class PrivateSection:
@@ -89,67 +104,60 @@ class PrivateSection:
         return (_PRIVATE, HOB_LABEL) if is_private(turn.session) else None
 
 
-class ObservationsSection:
-    """Observations by date, chosen by importance. Only in the owner's own prompts."""
+class ObservationsSection(OwnersSection):
+    """Observations by date, chosen by importance."""
 
     name = "observations"
-    cached = False
-    epoch = 0
 
     def __init__(
         self, work: StoredWork, is_owners: Callable[[Turn], bool], overflowed: Callable[[str], None] = lambda _: None
     ) -> None:
         """`overflowed` is called if not all observations fit."""
+        super().__init__(is_owners)
         self._work = work
-        self._is_owners = is_owners
         self._overflowed = overflowed
 
-    async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """Return the lines, or nothing."""
-        if not self._is_owners(turn):
-            return None
-        try:
-            known = await self._work.observations(_OWNER)
-        except StoreError:
-            return None
+    async def _text(self) -> str:
+        known = await self._work.observations(_OWNER)
         lines = chosen(known)
         if len(lines) < len(known):
             self._overflowed("observation")
-        return ("\n".join(["Observations:", *lines]), HOB_LABEL) if lines else None
+        return _list("Observations:", lines)
 
 
-class GoalsSection:
-    """The owner's goals, in order of their due dates. Only in the owner's own prompts."""
+class GoalsSection(OwnersSection):
+    """The owner's goals, in order of their due dates."""
 
     name = "goals"
-    cached = False
-    epoch = 0
 
     def __init__(self, goals: StoredGoals, is_owners: Callable[[Turn], bool], clock: Clock) -> None:
+        super().__init__(is_owners)
         self._goals = goals
-        self._is_owners = is_owners
         self._clock = clock
 
-    async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """Return the lines, or nothing."""
-        if not self._is_owners(turn):
-            return None
-        try:
-            known = await self._goals.goals(_OWNER)
-        except StoreError:
-            return None
-        now, left, lines = self._clock.now().timestamp(), _MAX_GOALS, list[str]()
-        for goal in known:
-            if goal.state is not GoalState.OPEN or not goal.label.trusted:
-                continue
-            due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
-            stalled = f" ({GoalState.STALLED})" if goal.state_at(now) is GoalState.STALLED else ""
-            line = f"- {' '.join(goal.text.split())[:_LONGEST]}{due}{stalled}".replace("<", "(")
-            left -= len(line)
-            if left < 0:
-                break
-            lines.append(line)
-        return ("\n".join(["The owner's goals:", *lines]), HOB_LABEL) if lines else None
+    async def _text(self) -> str:
+        now = self._clock.now().timestamp()
+        known = (
+            goal for goal in await self._goals.goals(_OWNER) if goal.state is GoalState.OPEN and goal.label.trusted
+        )
+        return _list("The owner's goals:", (_goal_line(goal, now) for goal in known), _MAX_GOALS)
+
+
+def _goal_line(goal: Goal, now: float) -> str:
+    due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
+    stalled = f" ({GoalState.STALLED})" if goal.state_at(now) is GoalState.STALLED else ""
+    return f"- {' '.join(goal.text.split())[:_LONGEST]}{due}{stalled}".replace("<", "(")
+
+
+def _list(title: str, lines: Iterable[str], maximum: float = math.inf) -> str:
+    """Return the title and the first lines that fit into this many characters; nothing without a line."""
+    fitting: list[str] = []
+    for line in lines:
+        maximum -= len(line) + 1
+        if maximum < 0:
+            break
+        fitting.append(line)
+    return "\n".join([title, *fitting]) if fitting else ""
 
 
 def chosen(known: list[MemoryItem]) -> list[str]:
