@@ -74,13 +74,6 @@ class ActionRates:
         self._windows = SlidingWindows()
         self._resting: dict[str, float] = {}
 
-    def take(self, sender: str, app: str) -> RateLimited | None:
-        """Count one action of this sender (a person id or an address), or return why it must wait."""
-        found = self.refuse(sender, app)
-        if found is None:
-            self.count(sender, app)
-        return found
-
     def refuse(self, sender: str, app: str) -> RateLimited | None:
         """Return why this sender's next action must wait, or None. Counts nothing."""
         now = self._clock.monotonic()

@@ -278,24 +278,21 @@ class _Arguments:
         self.odd = False
 
     def texts(self, names: Iterable[str]) -> tuple[str, ...]:
-        found: list[str] = []
-        for name in names:
-            value = self._arguments.get(name)
-            values = value if isinstance(value, list) else [value]
-            found += [each for each in values if isinstance(each, str)]
-            self.odd = self.odd or any(each is not None and not isinstance(each, str) for each in values)
-        return tuple(found)
+        return tuple(self._kept(names, str))
 
     def values(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return texts and numbers, as texts."""
-        found: list[str] = []
+        return tuple(map(str, self._kept(names, str, int, float)))
+
+    def _kept(self, names: Iterable[str], *types: type) -> list[Any]:
+        found: list[Any] = []
         for name in names:
             value = self._arguments.get(name)
             values = value if isinstance(value, list) else [value]
-            kept = [each for each in values if isinstance(each, str | int | float) and not isinstance(each, bool)]
-            found += map(str, kept)
+            kept = [each for each in values if type(each) in types]  # not isinstance: a truth value is no number
+            found += kept
             self.odd = self.odd or len(kept) < sum(each is not None for each in values)
-        return tuple(found)
+        return found
 
     def addresses(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return addresses; a text may contain several, separated by commas or semicolons. Quoted names are not plain

@@ -366,7 +366,7 @@ async def start(
         records.add(running.pid)
         held.callback(records.remove, running.pid)
     try:
-        await launch.processes.started(running.pid)
+        await launch.processes.started()
     except BaseException:
         await running.stop(grace=0)
         raise

@@ -16,7 +16,7 @@ from hob.tools.sandbox import places
 from hob.tools.sandbox.environment_variables import USER, proxy_environ
 from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.cgroups import ControlGroups
-from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.launcher import Launch, pipe_between
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport, NamespaceTree, NetworkAccess
 from hob.tools.sandbox.launcher.seccomp import FilterRules, compile_filter, find_architecture
 from hob.tools.sandbox.network.bridge import PORT
@@ -129,7 +129,7 @@ class Bubblewrap:
         check_job(job, self.sandbox_environment.forbidden)
         seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
         proxy = Proxy(HostRules(job.hosts), decided, self.internet, seen)
-        way = NetworkAccess(proxy, _pipe(before, after)) if job.hosts else None
+        way = NetworkAccess(proxy, *pipe_between(before, after)) if job.hosts else None
         status, told = os.pipe()
         os.set_blocking(status, False)
         after.callback(os.close, status)
@@ -139,9 +139,7 @@ class Bubblewrap:
         after.callback(processes.close)
         fds = Descriptors(before)
         arguments = [*_NAMESPACES, "--json-status-fd", fds.share(told), *self._optional("--disable-userns")]
-        alive, life = os.pipe()
-        before.callback(os.close, alive)
-        after.callback(os.close, life)
+        alive, _ = pipe_between(before, after)
         arguments += ["--sync-fd", fds.share(alive), *self._identity(fds)]
         if way is not None:
             arguments += ["--block-fd", fds.share(way.waits)]
@@ -276,13 +274,6 @@ class Descriptors:
         """Close the descriptor once bwrap has started."""
         self._stack.callback(os.close, fd)
         return fd
-
-
-def _pipe(before: ExitStack, after: ExitStack) -> tuple[int, int]:
-    waits, opens = os.pipe()
-    before.callback(os.close, waits)
-    after.callback(os.close, opens)
-    return waits, opens
 
 
 def _terminal(job: SandboxJob) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The interface of backends: a program to start for a job, and control over its processes."""
 
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +14,7 @@ from hob.tools.sandbox.network.hosts import HostDecisionCallback
 class ProcessTree(Protocol):
     """Control over a command and everything that it started."""
 
-    async def started(self, pid: int) -> None:
+    async def started(self) -> None:
         """Finish setting up once the program runs. Raises ToolFailed."""
 
     def terminate(self, pid: int) -> None:
@@ -66,3 +67,11 @@ class Backend(Protocol):
         Resources needed until it has started are registered in `before`, those needed until it has ended in `after`.
         Raises NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
         """
+
+
+def pipe_between(before: ExitStack, after: ExitStack) -> tuple[int, int]:
+    """Open a pipe from Hob to the program: the end it reads is closed once it has started, Hob's once it has ended."""
+    reads, writes = os.pipe()
+    before.callback(os.close, reads)
+    after.callback(os.close, writes)
+    return reads, writes

@@ -20,15 +20,11 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class NetworkAccess:
-    """A command's network access: the proxy, and the pipe on which the sandbox waits until it is ready."""
+    """A command's network access: the proxy, and the ends of the pipe on which the sandbox waits until it is ready."""
 
     proxy: Proxy
-    pipe: tuple[int, int]
-
-    @property
-    def waits(self) -> int:
-        """The end from which the sandbox reads."""
-        return self.pipe[0]
+    waits: int
+    opens: int
 
 
 class NamespaceReport:
@@ -71,14 +67,13 @@ class NamespaceTree:
         self._told = told
         self._access = way
 
-    async def started(self, pid: int) -> None:
+    async def started(self) -> None:
         """Open network access and let the command begin. Raises ToolFailed."""
-        del pid
         if self._access is None:
             return
         listening = await listen_inside(await self._wait_for_first())
         await self._access.proxy.serve(listening)
-        os.write(self._access.pipe[1], b"\0")
+        os.write(self._access.opens, b"\0")
 
     def terminate(self, pid: int) -> None:
         """Send SIGTERM to the process groups below the first process, which itself only reaps the others."""

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import Limits, SandboxJob
-from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.launcher.launcher import Launch, pipe_between
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport
 from hob.tools.sandbox.network.bridge import isolated_python
 
@@ -40,7 +40,7 @@ class SupervisedTree:
         self._told = told
         self._life = life
 
-    async def started(self, pid: int) -> None:
+    async def started(self) -> None:
         """Do nothing, because the launcher needs no further setup."""
 
     def terminate(self, pid: int) -> None:
@@ -73,13 +73,11 @@ def supervise(
 
     `prefix` is a program that confines the one after it; `last` is run at the end in any case.
     """
-    alive, life = os.pipe()
+    alive, life = pipe_between(before, after)
     status, tell = os.pipe()
     os.set_blocking(life, False)
     os.set_blocking(status, False)
-    before.callback(os.close, alive)
     before.callback(os.close, tell)
-    after.callback(os.close, life)
     after.callback(os.close, status)
     orders = {
         "argv": [*prefix, *job.argv],

@@ -130,20 +130,16 @@ class SnapshotWalk:
         return last if last is not None and last == entry else entry
 
     def _leaf(self, fd: int, name: str, path: str, status: os.stat_result) -> SnapshotEntry:
-        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        stamp = _stamp_of(status)
         mode = stat.S_IMODE(status.st_mode)
         last = self._last.get(path)
         if last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted:
             self._bytes += stamp.size if last.kept else 0
             return last
-        if stat.S_ISLNK(status.st_mode):
-            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=fd))
-        if not stat.S_ISREG(status.st_mode):
-            return SnapshotEntry(EntryKind.OTHER, mode, stamp)
-        if stamp.size > self._bounds.file or self._bytes + stamp.size > self._bounds.tree:
-            return SnapshotEntry(EntryKind.FILE, mode, stamp, _unrecoverable(stamp))
-        self._bytes += stamp.size
-        return read_file(fd, name, self._objects)
+        keeps = stamp.size <= self._bounds.file and self._bytes + stamp.size <= self._bounds.tree
+        if keeps and stat.S_ISREG(status.st_mode):
+            self._bytes += stamp.size
+        return _read_leaf(fd, name, status, self._objects, keeps=keeps)
 
     def _is_tagged(self, fd: int, path: str) -> bool:
         """Return whether a folder is tagged as a cache. A folder that was scanned before is always scanned, because a
@@ -169,11 +165,11 @@ def read_file(folder: int, name: str, objects: ObjectStore) -> SnapshotEntry:
         raise
     except OSError:  # unreadable, or replaced by a link: recorded but not kept
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        stamp = _stamp_of(status)
         return SnapshotEntry(EntryKind.FILE, stat.S_IMODE(status.st_mode), stamp, _unrecoverable(stamp))
     try:
         status = os.fstat(fd)
-        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        stamp = _stamp_of(status)
         mode = stat.S_IMODE(status.st_mode)
         if not stat.S_ISREG(status.st_mode):
             return SnapshotEntry(EntryKind.OTHER, mode, stamp)
@@ -186,19 +182,27 @@ def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLim
     """Return the current entry of a name in an open folder, freshly read; None if it does not exist. Raises OSError."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
-            return SnapshotEntry(EntryKind.FOLDER, mode, Stamp(status.st_ino, 0, 0, 0))
-        if stat.S_ISLNK(status.st_mode):
-            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=folder))
-        if stat.S_ISREG(status.st_mode) and stamp.size <= bounds.file:
-            return read_file(folder, name, objects)
+            return SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), Stamp(status.st_ino, 0, 0, 0))
+        return _read_leaf(folder, name, status, objects, keeps=status.st_size <= bounds.file)
     except FileNotFoundError:
         return None
-    if stat.S_ISREG(status.st_mode):
+
+
+def _read_leaf(folder: int, name: str, status: os.stat_result, objects: ObjectStore, *, keeps: bool) -> SnapshotEntry:
+    """Return the entry of anything but a folder; `keeps` tells whether a file's content is stored."""
+    stamp, mode = _stamp_of(status), stat.S_IMODE(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=folder))
+    if not stat.S_ISREG(status.st_mode):
+        return SnapshotEntry(EntryKind.OTHER, mode, stamp)
+    if not keeps:
         return SnapshotEntry(EntryKind.FILE, mode, stamp, _unrecoverable(stamp))
-    return SnapshotEntry(EntryKind.OTHER, mode, stamp)
+    return read_file(folder, name, objects)
+
+
+def _stamp_of(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _unrecoverable(stamp: Stamp) -> str:
