@@ -48,9 +48,7 @@ from hob.gateway.answer_types import (
 )
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
-from hob.guard.admission.pairing import PairingService
 from hob.providers.routing.failover_model import RouteHealthView
-from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
 _ALL_INTERFACES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
@@ -80,9 +78,7 @@ class DaemonOperations:
         self._kernel = kernel
         self._store = kernel.store
         self._queues = kernel.session_queues
-        self._outbox = kernel.signals.outbox
         self._clock = kernel.clock
-        self._channels = kernel.channels
         self._models = models
         self._inspector = Inspector(kernel.config[AgentSettings], models.prompts, self._store.transcript,
                                     self._store.sessions, toolset, models.default_model, models.model)  # fmt: skip
@@ -158,7 +154,7 @@ class DaemonOperations:
             return "headless"
         if gateway.hosts or gateway.trusted_proxies or not _is_loopback(gateway.host):
             return "remote"
-        return "full" if any(name not in _MACHINE_CHANNELS for name, _ in self._channels.all) else "standalone"
+        return "full" if any(name not in _MACHINE_CHANNELS for name, _ in self._kernel.channels.all) else "standalone"
 
     def settings(self) -> Sequence[SettingAnswer]:
         config = self._reloading.config
@@ -236,7 +232,7 @@ class DaemonOperations:
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         if await self._store.outbox.revive(OutboxId(id)):
-            self._outbox(None)
+            self._kernel.signals.outbox(None)
             row = await self._store.outbox.find(OutboxId(id))
             return {"id": id, "turn": row.outbound.turn if row is not None else None, "state": "ready"}
         turn = await self._store.turns.retry(id)
@@ -267,9 +263,8 @@ class DaemonOperations:
 
     async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
         kernel = self._kernel
-        return await _load_erasure()(
-            self._store, self._erasure, kernel.pairing_service, kernel.config.home, person, preview
-        )
+        erase = _load_erasure()(self._store, self._erasure, kernel.pairing_service, kernel.config.home)
+        return await erase(person, preview)
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
         models = self._models
@@ -314,10 +309,10 @@ def _load_replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]
 
 
 @Lazy
-def _load_erasure() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[ErasedAnswer]]:
-    from hob.app.maintenance.person_erasure import erase_person
+def _load_erasure() -> Callable[..., Callable[[str, bool], Awaitable[ErasedAnswer]]]:
+    from hob.app.maintenance.person_erasure import PersonErasure
 
-    return erase_person
+    return PersonErasure
 
 
 def _resting_view(route: RouteHealthView, until: datetime) -> Mapping[str, Any]:

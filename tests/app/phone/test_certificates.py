@@ -12,8 +12,7 @@ import pytest
 
 from hob.app.phone.access import GivenCertificate
 from hob.app.phone.own_authority import OwnAuthority
-from hob.app.phone.places import find_place, matching_name
-from hob.app.phone.tailnet import fetch_certificate, find_tailnet
+from hob.app.phone.places import fetch_certificate, find_place, find_tailnet, matching_name
 from hob.core.errors import NotConfigured, NotReady
 
 HERE = ip_address("192.168.7.20")

@@ -33,14 +33,6 @@ class _Found:
         return SessionKey(f"person:{self.person.id}") if self.person else None
 
 
-async def erase_person(
-    store: Store, erasure: Erasure, pairing_service: PairingService, home: Path, who: str, preview: bool
-) -> ErasedAnswer:
-    """Erase a person, or preview that. Raises the same as `PersonErasure`."""
-    erasing = PersonErasure(store, erasure, pairing_service, home)
-    return await (erasing.preview(who) if preview else erasing.erase(who))
-
-
 class PersonErasure:
     """Previews and performs erasures, which may be repeated."""
 
@@ -50,15 +42,15 @@ class PersonErasure:
         self._registrar = pairing_service
         self._home = home
 
-    async def preview(self, who: str) -> ErasedAnswer:
-        """Return the data of a person, by id or address, and what would remain. Raises NotFound, InvalidRequest."""
-        found = await self._find(who)
-        return await self._view(found)
+    async def __call__(self, who: str, preview: bool) -> ErasedAnswer:
+        """Erase a person, by id or address; with `preview` only return their data and what would remain.
 
-    async def erase(self, who: str) -> ErasedAnswer:
-        """Erase a person. Raises NotFound, InvalidRequest while their work is running, StoreErrors."""
+        Raises NotFound, InvalidRequest also while their work is running, StoreErrors.
+        """
         found = await self._find(who)
         view = await self._view(found)
+        if preview:
+            return view
         pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies, found.names)
         await self._registrar.erase(found.person, found.addresses)
         return {**view, "erased": pieces}

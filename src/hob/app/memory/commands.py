@@ -136,3 +136,7 @@ async def private(kernel: Kernel, call: CommandCall) -> str:
         return say(call.language, "Nothing of {session} is remembered: go on there.", session=key)
     await kernel.store.sessions.switch(call.inbound.origin.key(), key)
     return say(call.language, "From here on nothing is remembered. `/session switch` with another name ends it.")
+
+
+COMMANDS = {"remember": remember, "forget": forget, "memory": look, "goals": goals, "private": private}
+"""The commands by name."""

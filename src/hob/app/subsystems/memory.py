@@ -1,6 +1,6 @@
 """Memory: what Hob remembers of conversations and files."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
@@ -35,42 +35,15 @@ def _api_v1() -> Endpoints:
 
 
 @Lazy
-def _remember() -> Run:
-    from hob.app.memory.commands import remember
+def _commands() -> Mapping[str, Run]:
+    from hob.app.memory.commands import COMMANDS
 
-    return remember
-
-
-@Lazy
-def _forget() -> Run:
-    from hob.app.memory.commands import forget
-
-    return forget
+    return COMMANDS
 
 
-@Lazy
-def _look() -> Run:
-    from hob.app.memory.commands import look
-
-    return look
-
-
-@Lazy
-def _goals() -> Run:
-    from hob.app.memory.commands import goals
-
-    return goals
-
-
-@Lazy
-def _private() -> Run:
-    from hob.app.memory.commands import private
-
-    return private
-
-
-def _row(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN) -> SlashCommand:
-    return SlashCommand(name, CommandTiming.LANE, usage, text, owner=True, scope=scope)
+def _command(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN) -> FeatureCommand:
+    row = SlashCommand(name, CommandTiming.LANE, usage, text, owner=True, scope=scope)
+    return FeatureCommand(row, Lazy(lambda: _commands()[name]))
 
 
 MEMORY = Subsystem(
@@ -86,10 +59,10 @@ MEMORY_COMMANDS = Subsystem(
     needs=(MemoryControls,),
     one_shot=True,
     slash_commands=(
-        FeatureCommand(_row("remember", "/remember TEXT", "keep this for later"), _remember),
-        FeatureCommand(_row("forget", "/forget ID|WORDS", "forget something, or look for it"), _forget),
-        FeatureCommand(_row("memory", "/memory [WORDS]", "what Hob remembers, with sources"), _look),
-        FeatureCommand(_row("goals", "/goals [TEXT | ID done|dropped|open [NOTE]]", "what you want to reach"), _goals),
-        FeatureCommand(_row("private", "/private", "talk without being remembered", TokenScope.CHAT), _private),
+        _command("remember", "/remember TEXT", "keep this for later"),
+        _command("forget", "/forget ID|WORDS", "forget something, or look for it"),
+        _command("memory", "/memory [WORDS]", "what Hob remembers, with sources"),
+        _command("goals", "/goals [TEXT | ID done|dropped|open [NOTE]]", "what you want to reach"),
+        _command("private", "/private", "talk without being remembered", TokenScope.CHAT),
     ),
 )

@@ -12,7 +12,7 @@ from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
 from hob.app.tools.runtime import ToolRuntime, executable_config_below
 from hob.app.trust.approvals import ApprovalService
-from hob.app.trust.lazy_guard import contacts_of
+from hob.app.trust.lazy_guard import Guard, contacts_of
 from hob.app.trust.policy_inputs import TurnPolicyInputs
 from hob.bus.session_queues import SessionQueues
 from hob.config.loading import Config
@@ -28,7 +28,6 @@ from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import OWNER_ID
 from hob.core.turns import TranscriptView
-from hob.core.values import dataclass
 from hob.guard.admission.actions import ActionRates, RateLimited
 from hob.guard.admission.events import AdmissionSentence, say_line
 from hob.guard.admission.people import People, sender_address
@@ -53,16 +52,6 @@ from hob.tools.sandbox.toolchains import find_toolchains
 from hob.workspace.settings import WorkspaceSettings
 
 _PERSONAL = frozenset(SensitiveKind)
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """The assembled guard."""
-
-    policy: Policy
-    reader: ArgumentReader
-    judge: PolicyJudge
-    approving: ApprovalService
 
 
 def build_guard(
@@ -107,7 +96,7 @@ def build_guard(
     rate_limit = ToolRateLimit(rates, partial(_author_id, people), partial(_alert, store, notifier, language))
     tainted_writes = TaintedFiles(store.tainted_writes, tool_runtime.turn_undo.paths)
     judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, rate_limit, tainted_writes)
-    return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
+    return Guard(judge, ApprovalService(store, session_queues, ledger, clock, language))
 
 
 def _search_path(settings: SandboxSettings) -> Sequence[str]:

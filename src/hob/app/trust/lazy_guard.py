@@ -19,6 +19,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.trust.people import Person
 from hob.core.turns import Turn, WaitsFor
+from hob.core.values import dataclass
 from hob.gateway.approvals import PendingApprovals
 from hob.guard.settings import ApprovalSettings
 from hob.store.store import Store
@@ -37,42 +38,33 @@ class ApprovalPorts(Approvals, Questions, PendingApprovals, Protocol):
         """Wake turns whose questions expire, until cancelled."""
 
 
-class LoadedGuard(Protocol):
+@dataclass(frozen=True, slots=True)
+class Guard:
     """The judge, and the approvals by people."""
 
-    @property
-    def judge(self) -> Judge: ...
-
-    @property
-    def approving(self) -> ApprovalPorts: ...
+    judge: Judge
+    approving: ApprovalPorts
 
 
 class LazyGuard:
     """Implements `Judge`, the agent's `Approvals` and the bus's `Questions`."""
 
-    def __init__(self, store: Store, make: Callable[[], LoadedGuard]) -> None:
+    def __init__(self, store: Store, make: Callable[[], Guard]) -> None:
+        """`make` loads the guard with the current settings."""
         self._store = store
         self._make = make
-        self._guard = Lazy(self._load)
+        self._guard = Lazy(make)
         self._asked, self._renewed = asyncio.Event(), asyncio.Event()
-        self._settings: ApprovalSettings | None = None
-
-    def _load(self) -> LoadedGuard:
-        made = self._make()
-        if self._settings is not None:
-            made.approving.reconfigure(self._settings)
-        return made
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Apply a new expiry time, also to a guard that is not loaded yet."""
-        self._settings = settings
+        """Apply a new expiry time."""
         if self._guard.loaded is not None:
             self._guard.loaded.approving.reconfigure(settings)
 
     def renew(self) -> None:
         """Judge by the current settings, from the next call on."""
         if self._guard.loaded is not None:
-            self._guard = Lazy(self._load)
+            self._guard = Lazy(self._make)
             self._renewed.set()
 
     def approving(self) -> ApprovalPorts:
@@ -118,7 +110,7 @@ class LazyGuard:
 
 
 @Lazy
-def load_guard() -> Callable[..., LoadedGuard]:
+def load_guard() -> Callable[..., Guard]:
     """Return the function that makes the guard. Importing it takes a tenth of a second."""
     from hob.app.trust.guard import build_guard
 

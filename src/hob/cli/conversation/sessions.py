@@ -113,8 +113,12 @@ def resume(session: Session) -> None:
 @app.command
 def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore it instead.")] = False) -> None:
     """Archive a conversation: it is kept but no longer listed."""
-    told = _("{session} is restored") if back else _("{session} is archived")
-    print(told.format(session=_short(_change(session, archived=not back)["session"])))
+    print(
+        _(
+            "{session} is restored" if back else "{session} is archived",
+            session=_short(_change(session, archived=not back)["session"]),
+        )
+    )
 
 
 @app.command

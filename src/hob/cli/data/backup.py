@@ -40,5 +40,10 @@ def restore(file: Path) -> None:
     with own(home, "restore"):
         kept = restore_backup(home, file.expanduser().absolute())
         audit_action(home, "restore", str(file))
-    told = _("{file} is in place; the former database is kept as {kept}") if kept else _("{file} is in place")
-    print(told.format(file=file, kept=kept))
+    print(
+        _(
+            "{file} is in place; the former database is kept as {kept}" if kept else "{file} is in place",
+            file=file,
+            kept=kept,
+        )
+    )

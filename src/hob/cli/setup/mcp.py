@@ -213,8 +213,12 @@ def log_in(name: str) -> int:
         )
     (config.home / "oauth" / name).unlink(missing_ok=True)
     asyncio.run(with_library(_looking).look(config, name, server, _show))
-    told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} requires no login")
-    print(told.format(name=name))
+    print(
+        _(
+            "Hob is logged in to {name}" if (config.home / "oauth" / name).exists() else "{name} requires no login",
+            name=name,
+        )
+    )
     return notify_daemon(config.home)
 
 

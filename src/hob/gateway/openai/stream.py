@@ -112,7 +112,7 @@ class Stream(Response):
         del self.headers["content-length"]
         self._api = api
         self._run = run
-        self._writer = writer
+        self.writer = writer
         self._checked = checked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,7 +130,7 @@ class Stream(Response):
 
     async def _tell(self, sending: "_Sending") -> None:
         """Send everything up to the end; errors are sent, not raised."""
-        api, id, notifier, writer = self._api, self._run.accepted.id, StreamedText(), self._writer
+        api, id, notifier, writer = self._api, self._run.accepted.id, StreamedText(), self.writer
         try:
             async with aclosing(watch(api, self._run.accepted, _FOR_EVER)) as life:
                 async for item in life:
@@ -151,15 +151,7 @@ class Stream(Response):
 
     async def _piece(self, sending: "_Sending", text: str) -> None:
         if text:
-            await sending.send(self._writer.piece(text))
-
-    def begin(self) -> Iterable[bytes]:
-        """Return what precedes everything."""
-        return self._writer.begin()
-
-    def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
-        """Return what replaces the rest."""
-        return self._writer.fail(problem)
+            await sending.send(self.writer.piece(text))
 
 
 class _Sending:
@@ -179,7 +171,7 @@ class _Sending:
                 self._begun = True
                 head = {"type": "http.response.start", "status": 200, "headers": self._stream.raw_headers}
                 await self._send(head)
-                events = chain(self._stream.begin(), events)
+                events = chain(self._stream.writer.begin(), events)
             self._last = asyncio.get_running_loop().time()
             await self._send({"type": "http.response.body", "body": b"".join(events), "more_body": True})
 
@@ -190,7 +182,7 @@ class _Sending:
         if not begun:
             await problem.response()(self._scope, self._receive, self._send)
             return
-        await self.send(self._stream.fail(problem))
+        await self.send(self._stream.writer.fail(problem))
         await self.close()
 
     async def close(self) -> None:
