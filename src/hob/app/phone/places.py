@@ -120,8 +120,9 @@ def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
 
 
 def fetch_certificate(name: str, folder: Path, environ: Mapping[str, str]) -> Path:
-    """Fetch the certificate for this name with its key; tailscale renews an existing one. Raises NotConfigured,
-    NotReady.
+    """Fetch the publicly trusted certificate for this name with its key (https://tailscale.com/kb/1153).
+
+    tailscale renews an existing one. Raises NotConfigured, NotReady.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / "tailnet.pem"

@@ -31,7 +31,10 @@ exits with 0 if Hob exited with 2, since restarting does not fix invalid setting
 
 
 def plist_text(plan: ServicePlan) -> str:
-    """Return the agent of a logged-in user. It restarts ten seconds after a failure, but not for invalid settings."""
+    """Return the agent of a logged-in user (`man 5 launchd.plist`).
+
+    It restarts ten seconds after a failure, but not for invalid settings.
+    """
     log = str(plan.home / "logs" / NAME)
     table = {
         "Label": LABEL,
