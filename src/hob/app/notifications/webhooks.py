@@ -1,4 +1,8 @@
-"""Incoming and outgoing webhooks: a follower of the timeline puts selected events into the outbox."""
+"""Incoming and outgoing webhooks: a follower of the timeline puts selected events into the outbox.
+
+Entries have ids derived from their events and are written together with the cursor, so a crash neither duplicates nor
+loses one.
+"""
 
 import asyncio
 import json

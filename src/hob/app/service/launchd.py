@@ -1,4 +1,4 @@
-"""The service as a launchd user agent."""
+"""The service as a launchd user agent, with its property list."""
 
 import os
 import plistlib

@@ -1,4 +1,8 @@
-"""The service as a systemd user unit."""
+"""The service as a systemd user unit, with restarts, watchdog and hardening.
+
+The lines are documented in https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html,
+systemd.exec.html (hardening, quoting of variables) and systemd.kill.html beside it.
+"""
 
 import os
 import pwd
