@@ -74,6 +74,18 @@ def test_errors_that_commands_show_are_translatable(package: str) -> None:
     assert found == []
 
 
+def test_reasons_in_import_plans_are_translatable() -> None:
+    found = []
+    for path in sorted((SOURCE / "app" / "imports").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id="SkippedItem") | ast.Attribute(attr="ended"), args=[_, reason]):
+                    found += [
+                        f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(reason)
+                    ]
+    assert found == []
+
+
 def test_rules_of_settings_are_translatable() -> None:
     found = []
     for path in sorted(SOURCE.rglob("settings.py")):

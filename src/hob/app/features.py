@@ -11,6 +11,7 @@ from hob.app.kernel import Kernel
 from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
 from hob.core.lazy import Lazy, resolve
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -83,14 +84,22 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
                 except Exception as error:
                     if not subsystem.plugin:
                         raise
-                    told = f"{subsystem.name} cannot be opened: {type(error).__name__}: {error}"
+                    fault = f"{type(error).__name__}: {error}"
+                    told = translatable("{name} cannot be opened: {fault}", name=subsystem.name, fault=fault)
                     raise SubsystemRefused([subsystem.name], told) from error
             for port in contribution.provides:
                 if (other := providers.setdefault(port, subsystem.name)) != subsystem.name:
-                    told = f"{other} and {subsystem.name} both provide {port.__name__}; switch one off"
+                    told = translatable(
+                        "{one} and {other} both provide {port}; switch one off",
+                        one=other,
+                        other=subsystem.name,
+                        port=port.__name__,
+                    )
                     raise SubsystemRefused([other, subsystem.name], told)
             if subsystem.plugin and contribution.wraps:
-                told = f"{subsystem.name} wants to stand in the place of Hob's own parts, which a plug-in cannot"
+                told = translatable(
+                    "the plug-in {name} tries to replace parts of Hob, which is not allowed", name=subsystem.name
+                )
                 raise SubsystemRefused([subsystem.name], told)
             ports |= contribution.provides
             opened[subsystem.name] = (subsystem, contribution)
@@ -115,7 +124,8 @@ def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
     found: dict[str, Subsystem] = {}
     for subsystem in subsystems:
         if found.setdefault(subsystem.name, subsystem) is not subsystem:
-            raise SubsystemRefused([subsystem.name], f"two features are called {subsystem.name}; switch one off")
+            told = translatable("two features are called {name}; switch one off", name=subsystem.name)
+            raise SubsystemRefused([subsystem.name], told)
     return found
 
 
@@ -125,7 +135,10 @@ def _next_ready(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) 
         if not _missing(subsystem, waiting, ports):
             return subsystem
     told = "; ".join(f"{each.name} needs {', '.join(_missing(each, waiting, ports))}" for each in waiting.values())
-    raise SubsystemRefused([*waiting], f"these features cannot be opened, for what they need is not there: {told}")
+    raise SubsystemRefused(
+        [*waiting],
+        translatable("these features cannot be opened, because what they need is missing: {needs}", needs=told),
+    )
 
 
 def _missing(subsystem: Subsystem, waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Sequence[str]:

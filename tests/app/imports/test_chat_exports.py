@@ -97,7 +97,7 @@ def test_folder_that_is_no_export_is_refused_in_one_line(user: User, text: str) 
     (user.home / "export/conversations.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     status, _, told = user.hob("import", "claude", str(user.home / "export"))
     assert status != 0
-    assert "no export of Claude" in told
+    assert "not an export of Claude" in told
     assert "Traceback" not in told
 
 

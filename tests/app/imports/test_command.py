@@ -114,7 +114,7 @@ def test_untrusted_values_of_a_foreign_folder_are_listed_first(user: User, tmp_p
     told = [each for each in out.splitlines() if each.startswith("- ")]
     assert told[0].startswith("- channels.telegram.allowFrom, channels.telegram.groups: who may write is not taken")
     assert "'59\\u200b.md'" not in out
-    assert "and 48 more: its name holds invisible characters" in out
+    assert "and 48 more: its name contains invisible characters" in out
 
 
 def test_setting_is_shown_in_full_before_it_is_imported(user: User) -> None:
@@ -149,7 +149,7 @@ def test_import_without_a_name_lists_the_assistants_found(user: User) -> None:
         (["openclaw"], "there is no OpenClaw in", 1),
         (["clippy"], "it can from chatgpt, claude, kafclaw, nanobot, openclaw", 2),
         (["openclaw", "/nowhere/at/all"], "there is no folder", 1),
-        (["openclaw", "."], "is no folder of OpenClaw's", 1),
+        (["openclaw", "."], "is not an OpenClaw folder", 1),
         (["nanobot", "{home}/file.tar"], "unpack it first", 1),
     ],
 )

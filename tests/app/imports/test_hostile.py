@@ -115,7 +115,7 @@ def test_pipes_and_huge_files_are_listed_as_skipped(user: User) -> None:
     with (root / "workspace/USER.md").open("wb") as file:
         file.truncate(1_000_001)
     told = reasons(user.takes("openclaw"), "not_taken")
-    assert "no plain file" in told
+    assert "not a regular file" in told
     assert "huge.md : it is larger than 10,000,000 bytes" in told
     assert "USER.md USER.md: it is larger than 1,000,000 bytes" in told
 
@@ -280,7 +280,7 @@ def test_invisible_names_are_not_imported(user: User) -> None:
         folders.write(root / "workspace" / name, "x")
     before = set(statuses(user.imports("openclaw"), "file"))
     view = user.takes("openclaw")
-    assert reasons(view, "not_taken").count("its name holds invisible characters") == len(names)
+    assert reasons(view, "not_taken").count("its name contains invisible characters") == len(names)
     assert set(statuses(view, "file")) == before
     assert all(name.isprintable() for name in before)
     assert all(str(each.relative_to(user.home)).isprintable() for each in user.workspace.rglob("*"))

@@ -115,7 +115,7 @@ async def test_rewritten_log_does_not_match_the_stored_head(tmp_path: Path) -> N
     await write(tmp_path, 3)
     await write(tmp_path / "other", 4)
     shutil.copy(tmp_path / "other" / "hob.db", tmp_path / "hob.db")
-    assert "entry 3 is another than the one that was written" in await problems(tmp_path)
+    assert "entry 3 is not the one that was written" in await problems(tmp_path)
 
 
 async def test_log_without_its_head_is_not_called_intact(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from hob.app.imports.contents import (
 )
 from hob.app.imports.source_files import Object, Unreadable, inner, object_at, open_plain, text_of, time_of
 from hob.core.models import Role
+from hob.core.translation.language import translatable
 from hob.gateway.imports import PastMessage
 
 _PIECE = 1_000_000
@@ -53,7 +54,14 @@ def _knows(field: str, folder: Path) -> bool:
 def _read(id: str, title: str, field: str, messages: ReadMessages, source: SourceFolder) -> Contents:
     root = source.root
     if not _knows(field, root):
-        raise Unreadable(f"{root} is no export of {title}: it has no conversations.json with `{field}`")
+        raise Unreadable(
+            translatable(
+                "{root} is not an export of {title}: it has no conversations.json with `{field}`",
+                root=str(root),
+                title=title,
+                field=field,
+            )
+        )
     conversations: list[SourceConversation] = []
     left: list[SkippedItem] = []
     for path in _files(root):
@@ -61,7 +69,9 @@ def _read(id: str, title: str, field: str, messages: ReadMessages, source: Sourc
             for offset, size, found in _elements(path, root):
                 key = text_of(found.get("conversation_id") or found.get("uuid") or found.get("id"), 100)
                 if not key or field not in found:
-                    left.append(SkippedItem(f"{path}, byte {offset:,}", "it is no conversation that Hob knows"))
+                    left.append(
+                        SkippedItem(f"{path}, byte {offset:,}", translatable("it is not a conversation that Hob knows"))
+                    )
                     continue
                 name = text_of(found.get("title") or found.get("name"), 200)
                 read = partial(_read_one, path, root, offset, size, messages, owner=source.owners)
@@ -73,7 +83,9 @@ def _read(id: str, title: str, field: str, messages: ReadMessages, source: Sourc
     others = sorted(path.name for path in root.iterdir() if not _FILES.fullmatch(path.name) and path.name.isprintable())
     if others:
         left.append(
-            SkippedItem(", ".join(others[:12]), "only conversations are taken; `hob memory add` reads documents")
+            SkippedItem(
+                ", ".join(others[:12]), translatable("only conversations are taken; `hob memory add` reads documents")
+            )
         )
     return Contents(conversations=tuple(conversations), left=tuple(left))
 
@@ -88,7 +100,7 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
     with os.fdopen(open_plain(path, root), encoding="utf-8", errors="replace", newline="") as file:
         text, at, place = file.read(_PIECE), 0, 0
         if not text.lstrip().startswith("["):
-            raise Unreadable("it is no list of conversations")
+            raise Unreadable(translatable("it is not a list of conversations"))
         end = text.index("[") + 1
         while True:
             try:
@@ -100,12 +112,12 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
                 # doubled each time, so that long conversations are read in linear time
                 more = file.read(max(_PIECE, len(text)))
                 if not more or len(text) > _LONGEST:
-                    raise Unreadable("it ends within a conversation, or one is too long") from None
+                    raise Unreadable(translatable("it ends within a conversation, or one is too long")) from None
                 at += len(text[place:end].encode())
                 text, place, end = text[end:] + more, 0, 0
                 continue
             except RecursionError:
-                raise Unreadable("it is nested too deeply") from None
+                raise Unreadable(translatable("it is nested too deeply")) from None
             at += len(text[place:begun].encode())
             size = len(text[begun:end_of_it].encode())
             if isinstance(found, dict):
@@ -130,7 +142,7 @@ def _read_one(
     try:
         found = json.loads(data)
     except ValueError:
-        raise Unreadable("the file changed meanwhile; do it again") from None
+        raise Unreadable(translatable("the file changed meanwhile; do it again")) from None
     yield from read(found, owner)
 
 

@@ -138,7 +138,9 @@ async def _import_one(add: Add, item: Item, told: Callable[[int], None], *, prev
     status = ItemStatus.NEW if preview and new else ItemStatus.DONE if new else ItemStatus.THERE
     item = replace(item, new=new, there=there, passed=dict(passed))
     return (
-        item.ended(ItemStatus.FAILED, why) if why else item.ended(status, "" if new or there else "it holds no message")
+        item.ended(ItemStatus.FAILED, why)
+        if why
+        else item.ended(status, "" if new or there else translatable("it holds no message"))
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from hob.app.imports.contents import SourceFolder
 from hob.app.imports.source_files import Unreadable
 from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
 from hob.store.backup.foreign import ForeignFile, open_foreign
 
 
@@ -19,11 +20,13 @@ def open_listing(
     `program`.
     """
     if path.resolve() != path:
-        raise Unreadable("it lies behind a link; links are not followed")
+        raise Unreadable(translatable("it is behind a link; links are not followed"))
     try:
         file = source.stack.enter_context(open_foreign(path))
         if any(not needed <= file.columns(table) for table, needed in tables.items()):
-            raise Unreadable("its tables are none that Hob knows; what its program exports as files may be read")
+            raise Unreadable(translatable("Hob does not know its tables; files that its program exports can be read"))
         return file, list(file.rows(listing, columns, columns[0]))
     except (InvalidRequest, OSError) as error:
-        raise Unreadable(f"{error}; stop {program} and try again") from error
+        raise Unreadable(
+            translatable("{error}; stop {program} and try again", error=str(error), program=program)
+        ) from error

@@ -11,6 +11,7 @@ from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable, read_bytes
 from hob.core.ids import digest
 from hob.core.screening.characters import neutralise
+from hob.core.translation.language import translatable
 from hob.workspace.bootstrap import MAX_BYTES as MAX_IDENTITY
 from hob.workspace.bootstrap import NAMES
 from hob.workspace.seeding import TEMPLATES
@@ -25,7 +26,7 @@ def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
         target = str(file.target)
         item = Item(ItemKind.FILE, str(file.source), target, ItemStatus.NEW, what=file)
         if target.casefold() in taken:
-            yield item.ended(ItemStatus.CONFLICT, "another one of this name is taken")
+            yield item.ended(ItemStatus.CONFLICT, translatable("another file of this name is imported"))
             continue
         taken.add(target.casefold())
         try:
@@ -50,11 +51,14 @@ def put_file(item: Item, workspace: Path, aside: Path) -> Item:
             _write(target, data, replaces=item.status is ItemStatus.REPLACES)
             return item.ended(ItemStatus.DONE)
     except FileExistsError:
-        return item.ended(ItemStatus.CONFLICT, "another file was put there just now; it stays")
+        return item.ended(ItemStatus.CONFLICT, translatable("another file was put there just now; it stays"))
     except Unreadable as error:
         return item.ended(ItemStatus.FAILED, str(error))
     except OSError as error:
-        return item.ended(ItemStatus.FAILED, f"{error.filename or target} cannot be written: {error.strerror}")
+        return item.ended(
+            ItemStatus.FAILED,
+            translatable("{name} cannot be written: {reason}", name=error.filename or target, reason=error.strerror),
+        )
     return item
 
 
@@ -67,19 +71,26 @@ def _with_status(item: Item, data: bytes, workspace: Path) -> Item:
     name = item.target
     target = workspace / name
     if name in NAMES and len(data) > MAX_IDENTITY:
-        return item.ended(ItemStatus.NOT_TAKEN, f"it is larger than {MAX_IDENTITY:,} bytes: it could not be accepted")
+        return item.ended(
+            ItemStatus.NOT_TAKEN,
+            translatable("it is larger than {maximum:,} bytes: it could not be accepted", maximum=MAX_IDENTITY),
+        )
     if behind := _find_link_above(workspace, PurePosixPath(name)):
-        return item.ended(ItemStatus.CONFLICT, f"{behind} is a link; nothing is written behind it")
+        return item.ended(
+            ItemStatus.CONFLICT, translatable("{behind} is a link; nothing is written behind it", behind=str(behind))
+        )
     if not os.path.lexists(target):
         return item.ended(ItemStatus.NEW, _warning(name, data))
     if target.is_symlink() or not target.is_file():
-        return item.ended(ItemStatus.CONFLICT, "there is a link or a folder of this name; it stays")
+        return item.ended(ItemStatus.CONFLICT, translatable("there is a link or a folder of this name; it stays"))
     there = _bytes_at(target, len(data))
     if there == data:
         return item.ended(ItemStatus.THERE, "")
     if name in TEMPLATES and there is not None and digest(there) == digest(TEMPLATES[name]):
         return item.ended(ItemStatus.REPLACES, _warning(name, data))
-    return item.ended(ItemStatus.CONFLICT, "yours is another; it stays. Compare them, and copy what you want")
+    return item.ended(
+        ItemStatus.CONFLICT, translatable("yours is different; it stays. Compare them, and copy what you want")
+    )
 
 
 def _bytes_at(path: Path, length: int) -> bytes | None:

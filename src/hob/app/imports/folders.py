@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import SkippedItem, SourceFile
 from hob.app.imports.source_files import Object, Unreadable, read_object
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 MAX_BYTES = 10_000_000
@@ -52,7 +53,7 @@ def transcripts(folder: Path, left: list[SkippedItem]) -> Iterator[Path]:
     """Yield the files of JSON lines in a folder. Symbolic links are listed, never followed."""
     for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() and folder.resolve() == folder else ():
         if path.is_symlink() or not path.is_file():
-            left.append(SkippedItem(str(path), "it is a link or no plain file"))
+            left.append(SkippedItem(str(path), translatable("it is a link or not a regular file")))
         else:
             yield path
 
@@ -74,12 +75,14 @@ def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFi
             only = NOTES if layout.folders[name] == "memory" else ()
             take_folder(path, PurePosixPath(layout.folders[name]), files, left, only=only, renamed=layout.files)
         elif entry.is_symlink():
-            left.append(SkippedItem(str(path), "it is a link; links are not followed"))
+            left.append(SkippedItem(str(path), translatable("it is a link; links are not followed")))
         else:
             others.append(name)
     if others:
         shown = ", ".join(others[:_NAMED]) + (f" and {len(others) - _NAMED} more" if len(others) > _NAMED else "")
-        left.append(SkippedItem(f"{folder}: {shown}", "none of the files that it gives its model; copy what you want"))
+        left.append(
+            SkippedItem(f"{folder}: {shown}", translatable("not files that it gives its model; copy what you want"))
+        )
     return files, left
 
 
@@ -95,7 +98,7 @@ def take_folder(
 ) -> None:
     """Add all regular files below a folder, with `only` just those with these endings."""
     if depth > MAX_DEPTH:
-        left.append(SkippedItem(str(folder), f"it lies more than {MAX_DEPTH} folders deep"))
+        left.append(SkippedItem(str(folder), translatable("it is more than {maximum} folders deep", maximum=MAX_DEPTH)))
         return
     for entry in _list_entries(folder, left):
         path = folder / entry.name
@@ -104,7 +107,7 @@ def take_folder(
         if entry.is_dir(follow_symlinks=False):
             take_folder(path, target / entry.name, files, left, only=only, depth=depth + 1)
         elif only and not entry.name.endswith(tuple(only)):
-            left.append(SkippedItem(str(path), "it is no note"))
+            left.append(SkippedItem(str(path), translatable("it is not a note")))
         else:
             name = (renamed or {}).get(f"{folder.name}/{entry.name}")
             _take_file(entry, path, PurePosixPath(name) if name else target / entry.name, files, left)
@@ -116,17 +119,22 @@ def _take_file(
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError as error:
-        left.append(SkippedItem(str(path), f"it cannot be read: {error.strerror}"))
+        left.append(SkippedItem(str(path), translatable("it cannot be read: {reason}", reason=error.strerror)))
         return
     if stat.S_ISLNK(found.st_mode):
-        left.append(SkippedItem(str(path), "it is a link; links are not followed"))
+        left.append(SkippedItem(str(path), translatable("it is a link; links are not followed")))
     elif not stat.S_ISREG(found.st_mode):
-        left.append(SkippedItem(str(path), "it is no plain file"))
+        left.append(SkippedItem(str(path), translatable("it is not a regular file")))
     elif found.st_size > MAX_BYTES:
-        left.append(SkippedItem(str(path), f"it is larger than {MAX_BYTES:,} bytes"))
+        left.append(SkippedItem(str(path), translatable("it is larger than {maximum:,} bytes", maximum=MAX_BYTES)))
     elif len(files) >= MAX_FILES:
         if len(files) == MAX_FILES and not any(each.why.startswith("more than") for each in left[-1:]):
-            left.append(SkippedItem(str(path), f"more than {MAX_FILES:,} files: this one and those after it"))
+            left.append(
+                SkippedItem(
+                    str(path),
+                    translatable("more than {maximum:,} files: this one and those after it", maximum=MAX_FILES),
+                )
+            )
     else:
         files.append(SourceFile(path, target))
 
@@ -139,6 +147,8 @@ def _list_entries(folder: Path, left: list[SkippedItem]) -> Iterator["os.DirEntr
                 if entry.name.isprintable():
                     yield entry
                 else:
-                    left.append(SkippedItem(f"{folder}/{entry.name!a}", "its name holds invisible characters"))
+                    left.append(
+                        SkippedItem(f"{folder}/{entry.name!a}", translatable("its name contains invisible characters"))
+                    )
     except OSError as error:
-        left.append(SkippedItem(str(folder), f"it cannot be read: {error.strerror}"))
+        left.append(SkippedItem(str(folder), translatable("it cannot be read: {reason}", reason=error.strerror)))

@@ -35,6 +35,7 @@ from hob.app.imports.source_files import (
     time_of,
 )
 from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
 from hob.gateway.imports import PastMessage
 from hob.store.backup.foreign import ForeignFile
 
@@ -81,7 +82,9 @@ def _knows(folder: Path) -> bool:
 def _read(source: SourceFolder) -> Contents:
     root, path = source.root, source.root / "config.json"
     if not _knows(root):
-        raise Unreadable(f"{root} is no folder of KafClaw's: there is neither config.json nor timeline.db")
+        raise Unreadable(
+            translatable("{root} is not a KafClaw folder: there is neither config.json nor timeline.db", root=str(root))
+        )
     left: list[SkippedItem] = []
     config = read_config(path, root, left)
     files: list[SourceFile] = []
@@ -132,7 +135,7 @@ def _memory_conversations(source: SourceFolder, left: list[SkippedItem]) -> Iter
             read = partial(_read_table, file, table, key, at, where)
             yield SourceConversation(f"kafclaw:{name}", f"{path}: {table}", read, title)
         elif tables[table]:
-            left.append(SkippedItem(f"{path}: {table}", "its columns are none that Hob knows"))
+            left.append(SkippedItem(f"{path}: {table}", translatable("Hob does not know its columns")))
 
 
 def _read_table(

@@ -41,6 +41,7 @@ from hob.app.imports.source_files import (
     text_of,
     time_of,
 )
+from hob.core.translation.language import translatable
 from hob.gateway.imports import PastCall, PastMessage
 from hob.store.backup.foreign import ForeignFile
 
@@ -48,7 +49,7 @@ _IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEAR
 _LAYOUT = WorkspaceLayout(
     files={**{name: name for name in _IDENTITY}, "memory/MEMORY.md": "MEMORY.md"},
     folders={"memory": "memory", "skills": "skills"},
-    not_taken={"cron": "scheduled jobs: Hob has no such part yet", "BOOTSTRAP.md": "it is nanobot's first talk"},
+    not_taken={"cron": "Hob has no scheduled jobs yet", "BOOTSTRAP.md": "it is nanobot's first talk"},
     silent=frozenset({"sessions"}),
 )
 _DATABASE = "sessions.sqlite3"
@@ -82,7 +83,12 @@ def _is_workspace(folder: Path) -> bool:
 def _read(source: SourceFolder) -> Contents:
     root, path = source.root, source.root / "config.json"
     if not _knows(root) and not path.is_file():
-        raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
+        raise Unreadable(
+            translatable(
+                "{root} is not a nanobot folder: there is neither config.json nor sessions/ nor AGENTS.md",
+                root=str(root),
+            )
+        )
     left: list[SkippedItem] = []
     config: Object = _to_snake_case(read_config(path, root, left))
     workspace = _workspace(source, config, left)
@@ -94,7 +100,7 @@ def _read(source: SourceFolder) -> Contents:
     for folder, prefix in _workspace_folders(root / "sessions", workspace, left):
         conversations += _conversations(folder, source, owners, left, prefix)
     if (root / "cron").exists():
-        left.append(SkippedItem(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
+        left.append(SkippedItem(str(root / "cron"), translatable("Hob has no scheduled jobs yet")))
     mapping = _settings(config, source)
     return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *told, *mapping.left))
 
@@ -116,7 +122,9 @@ def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) ->
         return found
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace"
-    left.append(SkippedItem("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
+    left.append(
+        SkippedItem("the workspace", translatable("there is none in this folder; its own folder as PATH is taken, too"))
+    )
     return None
 
 
@@ -147,7 +155,7 @@ def _workspace_folders(sessions: Path, workspace: Path | None, left: list[Skippe
         if path in known:
             yield path, "" if path.name == own else f"{path.name[:8]}/"
         else:
-            left.append(SkippedItem(str(path), "it is no folder of a workspace's conversations"))
+            left.append(SkippedItem(str(path), translatable("it is not a folder of conversations")))
 
 
 def _conversations(

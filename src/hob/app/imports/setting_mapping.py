@@ -57,7 +57,7 @@ class SettingMapping:
         """Add a provider with its key; an unknown one needs an address."""
         id = self.id_of(name)
         if not _ID.fullmatch(id) or id == SERVER:
-            return self.leave(source, "its name is none that a setting can have")
+            return self.leave(source, "it has no valid name that a setting can have")
         known = find_provider(id)
         address = base_url.strip() if isinstance(base_url, str) else ""
         if known is not None and known.base_url.rstrip("/") == address.rstrip("/"):

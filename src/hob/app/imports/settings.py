@@ -15,6 +15,7 @@ from hob.config.loading import Config
 from hob.config.problems import ConfigInvalid, ConfigLayer, UnknownKey
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import find_provider
 
@@ -36,7 +37,7 @@ def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -
         if first is not each:
             same = isinstance(each, SourceKey) and isinstance(first, SourceKey) and first.value == each.value
             if not same:
-                yield item.ended(ItemStatus.CONFLICT, f"{first.source} says what it is")
+                yield item.ended(ItemStatus.CONFLICT, translatable("{source} sets it", source=first.source))
             continue
         yield _with_status(item, each, config)
 
@@ -58,7 +59,7 @@ def put_setting(item: Item, config: Config) -> Item:
         set_value(config.path, wanted.key, text, sections=SECTIONS, environ=process_environment())
     except ConfigInvalid as error:
         reason = "; ".join(problem.reason for problem in error.problems)
-        return item.ended(ItemStatus.FAILED, f"Hob's settings do not take it: {reason}")
+        return item.ended(ItemStatus.FAILED, translatable("Hob's settings do not take it: {reason}", reason=reason))
     except NotConfigured as error:
         return item.ended(ItemStatus.FAILED, str(error))
     return item.ended(ItemStatus.DONE)
@@ -80,16 +81,22 @@ def _with_status(item: Item, wanted: SourceSetting | SourceKey, config: Config) 
     if isinstance(now.value, Secret):
         same = f"{now.value.reference}" == wanted.value
         return (
-            item.ended(ItemStatus.THERE) if same else item.ended(ItemStatus.CONFLICT, "a key is set already; it stays")
+            item.ended(ItemStatus.THERE)
+            if same
+            else item.ended(ItemStatus.CONFLICT, translatable("a key is set already; it stays"))
         )
     if wanted.adds:
         if not [each for each in wanted.value if each not in now.value]:
             return item.ended(ItemStatus.THERE)
-        return item.ended(ItemStatus.CONFLICT, f"{now.outranked} says it; that stays") if now.outranked else item
+        return (
+            item.ended(ItemStatus.CONFLICT, translatable("{outranked} sets it; that stays", outranked=now.outranked))
+            if now.outranked
+            else item
+        )
     if now.value == (list(wanted.value) if isinstance(wanted.value, tuple) else wanted.value):
         return item.ended(ItemStatus.THERE)
     shown = ", ".join(now.value) if isinstance(now.value, list) else str(now.value)
-    return item.ended(ItemStatus.CONFLICT, f"it is {shown} here; that stays")
+    return item.ended(ItemStatus.CONFLICT, translatable("it is {shown} here; that stays", shown=shown))
 
 
 def _key_with_status(item: Item, wanted: SourceKey, config: Config, now: _CurrentValue) -> Item:
@@ -101,15 +108,19 @@ def _key_with_status(item: Item, wanted: SourceKey, config: Config, now: _Curren
         try:
             found = [now.value.reveal().strip()]
         except NotConfigured:
-            return item.ended(ItemStatus.CONFLICT, "its setting refers to a key that cannot be read; see `hob doctor`")
+            return item.ended(
+                ItemStatus.CONFLICT, translatable("its setting refers to a key that cannot be read; see `hob doctor`")
+            )
     if found:
         same = found[0] == wanted.value
         return (
-            item.ended(ItemStatus.THERE) if same else item.ended(ItemStatus.CONFLICT, "there is another key; it stays")
+            item.ended(ItemStatus.THERE)
+            if same
+            else item.ended(ItemStatus.CONFLICT, translatable("there is another key; it stays"))
         )
     file = config.home / FOLDER / file_name(wanted.key)
     if file.exists() and _read_text(file) != wanted.value:
-        return item.ended(ItemStatus.CONFLICT, f"{file} holds another key; it stays")
+        return item.ended(ItemStatus.CONFLICT, translatable("{file} contains another key; it stays", file=str(file)))
     return item
 
 

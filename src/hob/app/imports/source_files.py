@@ -10,6 +10,7 @@ from typing import Any
 
 from hob.core.content.json_text import parse_json, parse_json_object
 from hob.core.errors import HobError
+from hob.core.translation.language import translatable
 
 MAX_JSON = 16_000_000
 MAX_JSON5 = 1_000_000
@@ -40,13 +41,15 @@ def open_plain(path: Path, root: Path) -> int:
     """
     try:
         if path.resolve(strict=True) != path or not path.is_relative_to(root):
-            raise Unreadable("it is a link, or lies behind one; links are not followed")
+            raise Unreadable(translatable("it is a link, or is behind one; links are not followed"))
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise Unreadable("it is no plain file")
+            raise Unreadable(translatable("it is not a regular file"))
     except (OSError, ValueError, RuntimeError) as error:
-        raise Unreadable(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise Unreadable(
+            translatable("it cannot be read: {reason}", reason=getattr(error, "strerror", None) or error)
+        ) from error
     return descriptor
 
 
@@ -56,9 +59,9 @@ def read_bytes(path: Path, root: Path, maximum: int) -> bytes:
         try:
             data = file.read(maximum + 1)
         except OSError as error:
-            raise Unreadable(f"it cannot be read: {error.strerror}") from error
+            raise Unreadable(translatable("it cannot be read: {reason}", reason=error.strerror)) from error
     if len(data) > maximum:
-        raise Unreadable(f"it is larger than {maximum:,} bytes")
+        raise Unreadable(translatable("it is larger than {maximum:,} bytes", maximum=maximum))
     return data
 
 
@@ -67,21 +70,26 @@ def read_object(path: Path, root: Path) -> Object:
     try:
         text = read_bytes(path, root, MAX_JSON).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable("it is not UTF-8 text") from error
+        raise Unreadable(translatable("it is not UTF-8 text")) from error
     found = parse_json(text) or _read_json5(text)
     if not isinstance(found, dict):
-        raise Unreadable("it holds no JSON object")
+        raise Unreadable(translatable("it contains no JSON object"))
     return found
 
 
 def _read_json5(text: str) -> Any:
     if len(text) > MAX_JSON5:
-        raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MAX_JSON5:,} characters)")
+        raise Unreadable(
+            translatable(
+                "it is not JSON, and too large to be read as JSON5 (more than {maximum:,} characters)",
+                maximum=MAX_JSON5,
+            )
+        )
     loads = import_module("json5").loads  # loaded only for files that are not plain JSON
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable("it is neither JSON nor JSON5") from error
+        raise Unreadable(translatable("it is neither JSON nor JSON5")) from error
 
 
 def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
@@ -96,7 +104,7 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
                 elif line.strip():
                     yield line
         except OSError as error:
-            raise Unreadable(f"it cannot be read to its end: {error.strerror}") from error
+            raise Unreadable(translatable("it cannot be read to its end: {reason}", reason=error.strerror)) from error
 
 
 def parse(line: object) -> Object | None:

@@ -58,7 +58,7 @@ class ModelNames:
             if bare or ("/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER)):
                 self._choice.connect(ref.provider)
                 return
-            why = f"no model is called {name}"
+            why: str = translatable("no model is called {name}", name=name)
         except ModelError as error:
             why = str(error)
         raise NotFound(translatable("{why}; `hob` is Hob's own choice, and GET /v1/models tells the others", why=why))

@@ -169,8 +169,14 @@ def _load_confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsy
     if found[name].version != manifest.version:
         more = set(manifest_of(found[name], feature).declares).difference(manifest.declares)
         if more:
-            told = f"version {found[name].version} brings more than you confirmed: {', '.join(sorted(more))}"
-            raise NotConfigured(translatable("{told}; `hob plugins enable {name}` confirms it", told=told, name=name))
+            raise NotConfigured(
+                translatable(
+                    "version {version} brings more than you confirmed: {more}; `hob plugins enable {name}` confirms it",
+                    version=found[name].version,
+                    more=", ".join(sorted(more)),
+                    name=name,
+                )
+            )
     return feature
 
 

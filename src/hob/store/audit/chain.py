@@ -8,6 +8,7 @@ import hashlib
 import json
 from dataclasses import field
 
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 VERSION = 1
@@ -93,17 +94,18 @@ class ChainCheck:
         """Verify the next entry; `problem` describes a fault of its detail."""
         expected = self._last.count + 1
         if entry.seq > expected:
-            number = entry.seq - expected
-            which = f"entry {expected} is" if number == 1 else f"entries {expected} to {entry.seq - 1} are"
-            self._tell(f"{which} missing")
+            many = translatable("entries {first} to {last} are missing", first=expected, last=entry.seq - 1)
+            self._tell(translatable("entry {entry} is missing", entry=expected) if entry.seq - expected == 1 else many)
         elif entry.seq < expected:
-            self._tell(f"entry {entry.seq} stands after entry {self._last.count}")
+            self._tell(translatable("entry {entry} comes after entry {other}", entry=entry.seq, other=self._last.count))
         if entry.hash != _hash(entry.previous, entry.seq, entry.facts, entry.detail):
-            self._tell(f"entry {entry.seq} was changed")
+            self._tell(translatable("entry {entry} was changed", entry=entry.seq))
         elif entry.seq == expected and entry.previous != self._last.hash:
-            self._tell(f"entry {entry.seq} does not follow the one before it: one of them was put in another's place")
+            self._tell(
+                translatable("entry {entry} does not follow the one before it: one was replaced", entry=entry.seq)
+            )
         if problem:
-            self._tell(f"entry {entry.seq}: {problem}")
+            self._tell(translatable("entry {entry}: {problem}", entry=entry.seq, problem=problem))
         self._erased += erased
         if entry.facts[1:4] == BREAK and len(self._breaks) < _MAX_TOLD:
             self._breaks.append(entry.seq)
@@ -115,11 +117,17 @@ class ChainCheck:
         kept, last = self.kept, self._last
         if kept is None:
             if last.count:
-                self._tell("the head is missing, so nobody can tell whether the last entries are")
+                self._tell(translatable("the head is missing, so whether the last entries are is unknown"))
         elif kept.count > last.count:
-            self._tell(f"the last {kept.count - last.count} of {kept.count} entries are missing")
+            self._tell(
+                translatable(
+                    "the last {count} of {all} entries are missing", count=kept.count - last.count, all=kept.count
+                )
+            )
         elif kept.count and not self._met:
-            self._tell(f"entry {kept.count} is another than the one that was written: the log was written anew")
+            self._tell(
+                translatable("entry {entry} is not the one that was written: the log was rewritten", entry=kept.count)
+            )
         return Checked(last, tuple(self._problems), self._erased, tuple(self._breaks))
 
     def _tell(self, problem: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import StoreDamaged
+from hob.core.translation.language import translatable
 from hob.store.database.database import quick_check
 from hob.store.database.faults import close_quietly
 from hob.store.database.migration import backup_hint
@@ -44,9 +45,10 @@ class DamageCheck:
         """
         with self._lock:
             if self.damage is None:
-                self.state = (
-                    f"The database is damaged ({problem}). Nothing more is written; stop Hob."
-                    f" {backup_hint(self._note.parent, damaged=True)}"
+                self.state = translatable(
+                    "The database is damaged ({problem}). Nothing more is written; stop Hob. {hint}",
+                    problem=problem,
+                    hint=backup_hint(self._note.parent, damaged=True),
                 )
                 _log.critical("%s", self.state)
                 try:

@@ -87,9 +87,9 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
             translatable("{path} cannot be written: {reason}.", path=path, reason=error.strerror)
         ) from error
     if not _looks_right(path):
-        raise _move_aside(home, path, now, "it is no SQLite database")
+        raise _move_aside(home, path, now, translatable("it is not an SQLite database"))
     if empty and was_used(home):
-        raise _move_aside(home, path, now, "it is empty, although this home has been used")
+        raise _move_aside(home, path, now, translatable("it is empty, although this home has been used"))
     connection: WriteConnection | None = None
     again = partial(connect, settings=settings, vfs=vfs, writes=True)
     try:
@@ -145,9 +145,9 @@ def _need_decision(home: Path, path: Path) -> None:
         return
     damaged, used = damaged_files(home), traces(home)
     if damaged:
-        problem = f"The database was damaged and is now {damaged[-1]}."
+        problem = translatable("The database was damaged and is now {file}.", file=str(damaged[-1]))
     elif used:
-        problem = f"There is no {path}, although this home has been used."
+        problem = translatable("There is no {path}, although this home has been used.", path=str(path))
     else:
         return
     kept = " and ".join(str(file) for file in (*damaged, *used))

@@ -9,6 +9,7 @@ from hob.app.imports.folders import WorkspaceLayout, find_named_folder, read_con
 from hob.app.imports.openclaw.sessions import conversations_of
 from hob.app.imports.openclaw.settings import read_settings
 from hob.app.imports.source_files import Object, Unreadable, inner, object_at
+from hob.core.translation.language import translatable
 
 _CONFIGS = ("openclaw.json", "moltbot.json", "clawdbot.json")
 _FOLDERS = (".openclaw", ".moltbot", ".clawdbot")
@@ -32,7 +33,7 @@ _LAYOUT = WorkspaceLayout(
     },
 )
 _PARTS: Mapping[str, str] = {
-    "cron": "scheduled jobs: Hob has no such part yet",
+    "cron": "Hob has no scheduled jobs yet",
     "credentials": "logins of channels: Hob makes its own",
     "devices": "paired devices: Hob has no such part",
     "hooks": "programs of OpenClaw; Hob does not run them",
@@ -60,7 +61,12 @@ def _is_workspace(folder: Path) -> bool:
 def _read(source: SourceFolder) -> Contents:
     root = source.root
     if not _knows(root):
-        raise Unreadable(f"{root} is no folder of OpenClaw's: there is neither openclaw.json nor agents/ nor AGENTS.md")
+        raise Unreadable(
+            translatable(
+                "{root} is not an OpenClaw folder: there is neither openclaw.json nor agents/ nor AGENTS.md",
+                root=str(root),
+            )
+        )
     left: list[SkippedItem] = []
     config = _config(source, left)
     workspace, told = _workspace(source, config)
@@ -87,7 +93,7 @@ def _config(source: SourceFolder, left: list[SkippedItem]) -> Object:
     path = next((each for each in paths if each.exists()), paths[0])
     config = read_config(path, source.root, left)
     if "$include" in config:
-        left.append(SkippedItem(f"{path}: $include", "further files are not read"))
+        left.append(SkippedItem(f"{path}: $include", translatable("further files are not read")))
     return config
 
 
@@ -119,7 +125,7 @@ def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[
             return None, [*left, SkippedItem(f"the workspace {found}", told)]
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace", left
-    return None, [*left, SkippedItem("the workspace", "there is none in this folder")]
+    return None, [*left, SkippedItem("the workspace", translatable("there is none in this folder"))]
 
 
 def _other_workspaces(root: Path, config: Object, own: str) -> list[SkippedItem]:

@@ -31,6 +31,7 @@ from hob.app.imports.source_files import (
     text_of,
     time_of,
 )
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.imports import PastCall, PastMessage
 from hob.store.backup.foreign import ForeignFile
@@ -70,12 +71,16 @@ def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], li
     agents = source.root / "agents"
     for folder in _folders(agents):
         if not _AGENT.fullmatch(folder.name) or folder.is_symlink():
-            left.append(SkippedItem(str(folder), "it is no agent's folder"))
+            left.append(SkippedItem(str(folder), translatable("it is not an agent's folder")))
             continue
         rows = _index(folder / "sessions" / "sessions.json", source.root, left)
         found += _file_conversations(folder, source, rows, left)
         if (folder / "sessions" / "cold").exists():
-            left.append(SkippedItem(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
+            left.append(
+                SkippedItem(
+                    str(folder / "sessions" / "cold"), translatable("old sessions that OpenClaw keeps compressed")
+                )
+            )
         found += _database_conversations(folder, source, left)
     return found, left
 
@@ -91,7 +96,9 @@ def _index(path: Path, root: Path, left: list[SkippedItem]) -> Mapping[str, tupl
     try:
         table = read_object(path, root)
     except Unreadable as error:
-        left.append(SkippedItem(str(path), f"{error}; sessions have no names of their own then"))
+        left.append(
+            SkippedItem(str(path), translatable("{error}; sessions have no names of their own then", error=str(error)))
+        )
         return {}
     return {str(row["sessionId"]): (key, row) for key, row in table.items() if inner(row, "sessionId")}
 
@@ -103,15 +110,15 @@ def _file_conversations(
     for path in sorted(sessions.iterdir()) if sessions.is_dir() and not sessions.is_symlink() else ():
         name = path.name
         if ".deleted." in name:
-            left.append(SkippedItem(str(path), "it was deleted there"))
+            left.append(SkippedItem(str(path), translatable("it was deleted there")))
         if name == "sessions.json" or ".jsonl" not in name or ".deleted." in name or name.endswith(_LOCKS):
             continue
         match = _TRANSCRIPT.fullmatch(name)
         if match is None:
-            left.append(SkippedItem(str(path), "it is no session's transcript"))
+            left.append(SkippedItem(str(path), translatable("it is not a transcript")))
             continue
         if path.is_symlink() or not path.is_file():
-            left.append(SkippedItem(str(path), "it is a link or no plain file"))
+            left.append(SkippedItem(str(path), translatable("it is a link or not a regular file")))
             continue
         status = path.stat()
         key, row = rows.get(match["id"], ("", {}))
@@ -137,7 +144,7 @@ def _database_conversations(
     since = path.stat().st_mtime
     for id, key in windows:
         if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", id):
-            left.append(SkippedItem(f"{path}: a session", "its name is none"))
+            left.append(SkippedItem(f"{path}: a session", translatable("it has no valid name")))
             continue
         session = _Session(id, str(key or ""), "", since, owners=source.owners)
         yield SourceConversation(_name(folder, session), f"{path}: {id}", partial(_read_rows, file, session))
