@@ -23,7 +23,8 @@ class ArgumentRole:
     `runs`: the call runs in Hob's sandbox. `joins`: its input goes to a command that is already running, with the
     network access of that command. `remote`: everything in it is sent to a server on another machine. `searches`: it
     contacts only the configured search provider. `configures`: it changes Hob's settings or hooks. `invites`: without
-    recipients it reaches no one. `by_name`: recipients may be names of people the owner has admitted.
+    recipients it reaches no one. `by_name`: recipients may be names of people the owner has admitted. `service_names`:
+    recipients without digits or `@` are names, which the tool's own service resolves.
     """
 
     paths: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class ArgumentRole:
     configures: bool = False
     invites: bool = False
     by_name: bool = False
+    service_names: bool = False
 
     def known(self) -> frozenset[str]:
         """Return the names of all arguments that have a role."""

@@ -10,6 +10,7 @@ from hob.core.trust.labels import Trust
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private
 from tests.guard.calling import POLICY, READER, call_of, context
+from tests.guard.roles.inferred import INFERRED
 from tests.guard.roles.services import SERVICES
 
 
@@ -29,6 +30,8 @@ class Case:
     service: str
     words: str
     steps: tuple[Step, ...]
+    inferred: bool = False
+    """Whether Hob inferred the roles of the tools' arguments. They are declared otherwise."""
 
 
 def step(tool: str, told: str = "", **arguments: Any) -> Step:
@@ -40,12 +43,16 @@ def case(service: str, words: str, *steps: Step) -> Case:
 
 
 def spec_of(case: Case, tool: str) -> ToolSpec:
-    return next(spec for spec in SERVICES[case.service] if spec.name == tool)
+    services = INFERRED if case.inferred else SERVICES
+    return next(spec for spec in services[case.service] if spec.name == tool)
 
 
-def judged(case: Case, step: Step, given: Context) -> Allow | Any:
-    """Return the verdict on one call."""
-    analysis = read_call(call_of(step.tool, **step.arguments), spec_of(case, step.tool), READER, given.sandbox)
+def judged(case: Case, step: Step, given: Context, *, remote: bool = False) -> Allow | Any:
+    """Return the verdict on one call. The server of a `remote` tool is on another machine."""
+    spec = spec_of(case, step.tool)
+    if remote and spec.roles is not None:
+        spec = replace(spec, roles=replace(spec.roles, remote=True))
+    analysis = read_call(call_of(step.tool, **step.arguments), spec, READER, given.sandbox)
     assert analysis is not None
     return POLICY.decide(analysis, given).verdict
 

@@ -2,11 +2,14 @@
 
 import pytest
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import ALL_EFFECTS, Effect
-from hob.tools.mcp.effect_inference import guess_effects
+from hob.tools.mcp.effect_inference import guess_effects, guess_roles
 
 READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 SENDS = frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
+STORES = frozenset({Effect.WRITES_FINALLY})
+INVITES = frozenset({Effect.COMMUNICATES, Effect.WRITES})
 SAYS_IT_READS = {"readOnlyHint": True}
 
 
@@ -83,3 +86,103 @@ def test_unknown_verb_has_all_effects_whatever_the_server_hints(tool: str) -> No
 def test_hints_do_not_soften_a_writing_verb() -> None:
     for tool in ("delete_note(id)", "send_note(id)"):
         assert guess(tool, {"openWorldHint": False, "destructiveHint": False}) == SENDS
+
+
+def described(tool: str, **types: str) -> tuple[ArgumentRole, frozenset[Effect]]:
+    """Infer roles and effects of a tool written as a call. Arguments marked with `!` are required."""
+    name, _, arguments = tool.rstrip(")").partition("(")
+    names = [each.strip() for each in arguments.split(",") if each.strip()]
+    properties = {each.rstrip("!"): {"type": types.get(each.rstrip("!"), "string")} for each in names}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": [each.rstrip("!") for each in names if each.endswith("!")],
+    }
+    return guess_roles("server", name, schema, guess_effects(name, schema, {}))
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "create_event(title!, start!, attendees)",
+        "createCalendarEvent(calendarId!, summary!, description, guests)",
+        "schedule_meeting(title, participants)",
+        "add_event(title, invitees, mood)",
+    ],
+)
+def test_calendar_entry_with_optional_guests_invites(tool: str) -> None:
+    roles, effects = described(tool)
+    assert roles.invites
+    assert effects == INVITES
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "create_event(title!, attendees!)",
+        "create_event(title)",
+        "create_event(channel, title, attendees)",
+        "create_event(title, attendees, webhook_url)",
+        "update_event(id, attendees)",
+        "send_event(title, attendees)",
+        "create_and_publish_event(title, attendees)",
+        "create_event(title, attendees, script)",
+    ],
+)
+def test_tool_that_may_reach_others_without_guests_does_not_count_as_an_invitation(tool: str) -> None:
+    roles, effects = described(tool)
+    assert not roles.invites
+    assert Effect.WRITES_FINALLY in effects
+    assert Effect.COMMUNICATES in effects
+
+
+def test_number_of_guests_is_no_invitation() -> None:
+    assert described("create_reservation(title, guests)", guests="integer")[1] == SENDS
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "delete_file(name)",
+        "create_file(name, content)",
+        "append_to_file(path, content)",
+        "write_note(title, text)",
+        "cancel_event(event)",
+        "move_event(id, start_time)",
+        "delete_email(email_id)",
+        "update_user_info(first_name, last_name, street)",
+        "update_password(password)",
+    ],
+)
+def test_change_of_what_the_owner_stores_does_not_communicate(tool: str) -> None:
+    assert described(tool)[1] == STORES
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "create_file(repo, path, content)",
+        "create_gist(description, content)",
+        "create_issue(title, body)",
+        "update_profile(id, text)",
+        "set_status(status)",
+        "set_file_public(name)",
+        "create_file(name, content, public)",
+        "set_folder_permissions(name, permission)",
+        "delete_file(name, reason_for_others)",
+        "move_event(id, location)",
+        "delete_user(user)",
+        "upload_file(name)",
+        "create_file(url)",
+        "write_file(name, to)",
+        "delete_message(id, note)",
+        "update_page(id, content)",
+        "grant(id)",
+    ],
+)
+def test_change_that_others_may_see_communicates(tool: str) -> None:
+    assert described(tool)[1] == SENDS
+
+
+def test_change_that_runs_a_program_keeps_all_effects() -> None:
+    assert described("delete_file(name, command)")[1] == ALL_EFFECTS

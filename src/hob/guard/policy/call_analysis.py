@@ -23,6 +23,7 @@ _STATEFUL_INPUT = re.compile(  # aliases, the history, positional parameters
     r"|\$\{?[@*\d]",
     re.MULTILINE,
 )
+_SERVICE_NAME = re.compile(r"\s*[@#]?[^\W\d_]+(?:[ '\u2019-][^\W\d_]+)*\s*")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LONGEST_SAID = 80
 _TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
@@ -167,7 +168,8 @@ class ToolCallAnalysis:
     @property
     def invites_nobody(self) -> bool:
         """Whether the call could invite people but clearly invites nobody."""
-        return self.reading is not None and self.reading.invites and self.complete and not self.recipients
+        invites = self.reading is not None and self.reading.invites
+        return invites and self.complete and not (self.recipients or self.names)
 
     @property
     def reads_private(self) -> bool:
@@ -224,6 +226,8 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
     leaving = "\n".join((body, *map(unquote_plus, urls), *told))
     hosts, online = found.hosts(reading.hosts)
     written = found.addresses(reading.recipients)
+    service_names = tuple(filter(_SERVICE_NAME.fullmatch, written)) if reading.service_names else ()
+    written = tuple(each for each in written if each not in service_names)
     return replace(
         analysis,
         complete=analysis.arguments.keys() <= reading.known() and not found.odd and len(patched) >= len(patches),
@@ -241,7 +245,7 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         online=online,
         keys=found.texts(reading.keys),
         scripts=found.texts(reading.scripts),
-        names=found.texts(reading.names),
+        names=(*found.texts(reading.names), *service_names),
         amounts=found.values(reading.amounts),
         things=found.values(reading.things),
         plain=tuple(each for each in _strings(analysis.arguments, reading.plain) if not _TIME.fullmatch(each)),

@@ -97,7 +97,7 @@ def _find_leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         elif why := _private_in_urls(analysis, context):
             said = translatable("the address would carry {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
-    if analysis.acts <= {Act.READ} and (why := _private_in_arguments(analysis, context)):
+    if analysis.acts <= {Act.READ, Act.WRITE, Act.FINAL} and (why := _private_in_arguments(analysis, context)):
         said = translatable("its server would be told {what}, which your words did not ask for", what=why)
         yield Ask("taint.private", said)
     if Act.SEND in analysis.acts:

@@ -48,7 +48,8 @@ class AcceptedTool:
 
     def covers(self, now: "AcceptedTool") -> bool:
         """Return whether this acceptance still holds for `now`, with the same description and no additional effects."""
-        return self.hash == now.hash and set(now.effects) <= set(self.effects)
+        accepted = {*self.effects, *([Effect.WRITES] if Effect.WRITES_FINALLY in self.effects else [])}
+        return self.hash == now.hash and accepted.issuperset(now.effects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,17 @@ _WRITES = _words(
     "create add update set write edit move copy rename delete remove append insert put patch replace merge close "
     "archive assign save store clear reset mark toggle schedule cancel restore drop truncate wipe purge erase "
     "destroy modify change alter upsert overwrite revoke grant enable disable approve reject accept decline lock "
-    "unlock ban block import sync commit apply register attach detach link unlink"
+    "unlock ban block import sync commit apply register attach detach link unlink reschedule postpone"
 )
+_CREATES = _words("create add schedule insert")
+_INVITED = _words("attendee attendees participant participants guest guests invitee invitees")
+_REARRANGES = _words("delete remove cancel archive restore move rename reschedule postpone clear erase")
+_STORES = _REARRANGES | _CREATES | _words("write update edit append set change modify replace save store put overwrite")
+_FILES = _words("file files folder directory note notes")
+_OWN_DATA = _words("profile info settings preferences password")
+"""Last words of the names of tools whose texts stay with the owner."""
+_PUBLISHES = _words("public publicly shared visibility visible permission permissions access collaborator anyone link")
+_DATED = _words("date day time start end since until from")
 _EXECUTES = _words(
     "execute exec run eval evaluate shell bash powershell terminal invoke launch spawn trigger start stop restart kill "
     "install uninstall deploy build"
@@ -49,7 +58,10 @@ _PROGRAMS = _words("sql command commands cmd script scripts shell")
 """Last words of the names of arguments that are executed."""
 
 _ROLES: Mapping[str, frozenset[str]] = {
-    "recipients": _words("to cc bcc recipient recipients email emails attendee attendees participants phone iban"),
+    "recipients": _words(
+        "to cc bcc recipient recipients email emails attendee attendees participant participants guest guests invitee "
+        "invitees phone iban"
+    ),
     "urls": _words("url urls uri link href endpoint webhook website"),
     "paths": _words(
         "path paths file files filename filepath directory dir folder source destination target root attachment "
@@ -57,21 +69,24 @@ _ROLES: Mapping[str, frozenset[str]] = {
     ),
     "names": _words(
         "channel room repo repository owner project team group user username users org organization workspace "
-        "account thread chat board list branch database table"
+        "account thread chat board list branch database table hotel restaurant company airline shop store venue "
+        "provider vendor"
     ),
     "amounts": _words("amount price cost total sum"),
     "bodies": _words(
         "body text content contents message subject title description comment html markdown caption note notes data "
-        "value payload summary observations"
+        "value payload summary observations street city zip country password"
     ),
     "things": _words("id ids key keys name names entity entities issue page event item slug number uuid ref"),
     "plain": _words(
         "query q pattern limit offset count page per sort order direction format lang language timezone state status "
-        "since until date time start end from cursor depth head tail encoding type kind mode max min size width height "
+        "since until date day days month year time start end from cursor depth head tail encoding type kind mode max "
+        "min size width height "
         "recursive all include exclude fields filter filters labels tags sections lines verbose dry run duration steps "
-        "a b location"
+        "a b location permission permissions"
     ),
 }
+_SENDING = frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
 _ROLES_SAID = ("recipients", "names", "amounts", "urls", "paths", "things", "bodies")
 _MAX_SAID = 3
 
@@ -87,7 +102,7 @@ def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]
     if verbs & _EXECUTES or any(_is_program(words_of(each), verbs) for each in _properties(schema)):
         return ALL_EFFECTS
     if verbs & (_SENDS | _WRITES):
-        return frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
+        return _SENDING
     reads = "" not in verbs and hints.get("readOnlyHint", True) is True
     return frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}) if reads else ALL_EFFECTS
 
@@ -151,15 +166,67 @@ def guess_roles(
             found.setdefault(role, []).append(str(argument))
     if reading and found.get("urls"):
         effects |= {Effect.COMMUNICATES}
+    sends = effects == _SENDING
+    invites = sends and _invites(name, schema, found)
+    if invites:
+        effects = frozenset({Effect.COMMUNICATES, Effect.WRITES})
+    elif sends and _stays_with_owner(name, schema, found):
+        effects = frozenset({Effect.WRITES_FINALLY})
     roles = ArgumentRole(**{role: tuple(names) for role, names in found.items()})  # type: ignore[arg-type]  # names alone
     said = [each for role in _ROLES_SAID for each in getattr(roles, role)][:_MAX_SAID]
     arguments = ", ".join(f"{{{each}}}" for each in said)
     says = f"{' '.join(words_of(name))} ({server}){': ' if arguments else ''}{arguments}"
-    return ArgumentRole(**{**asdict(roles), "says": says}), effects
+    flags = {"invites": invites, "service_names": bool(roles.recipients)}
+    return ArgumentRole(**{**asdict(roles), **flags, "says": says}), effects
+
+
+def _invites(name: str, schema: Mapping[str, Any], found: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the tool makes an entry to which people may be invited, and otherwise reaches no one."""
+    required = schema.get("required")
+    required = required if isinstance(required, list) else []
+    plain = found.get("plain", ())  # such as the number of guests
+    invited = any(
+        words_of(str(each))[-1:] and words_of(str(each))[-1] in _INVITED and each not in (*required, *plain)
+        for each in _properties(schema)
+    )
+    return (
+        invited and _verbs(words_of(name)) <= _CREATES and found.keys() <= {"recipients", "bodies", "plain", "things"}
+    )
+
+
+def _stays_with_owner(name: str, schema: Mapping[str, Any], found: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the tool only changes what the owner stores at its server: no argument can carry text to others.
+
+    It moves or deletes things, or writes texts into files or the owner's own data.
+    """
+    words, arguments = words_of(name), _properties(schema)
+    verbs = _verbs(words) - _READS_LAST  # `update_info`
+    if words[0] in _REARRANGES and not _CONJUNCTIONS.intersection(words):
+        verbs -= _NOUNS  # `delete_email`
+    spoken = {*words, *(word for each in arguments for word in words_of(str(each)))}
+    free = (each for each in found.get("plain", ()) if not _is_bounded(each, arguments[each]))
+    if not verbs <= _STORES or spoken & _PUBLISHES or sum(map(len, found.values())) < len(arguments) or any(free):
+        return False
+    if words[-1] in _FILES:
+        return found.keys() <= {"things", "paths", "bodies", "plain"}
+    if words[-1] in _OWN_DATA:
+        return found.keys() <= {"bodies", "plain"}
+    return verbs <= _REARRANGES and "things" in found and found.keys() <= {"things", "plain"}
+
+
+def _is_bounded(argument: str, schema: Any) -> bool:
+    """Return whether an argument is a date, a number or a choice, which cannot carry a text."""
+    return (
+        bool(_DATED.intersection(words_of(argument)))
+        or "enum" in schema
+        or schema.get("type") in ("boolean", "number", "integer")
+    )
 
 
 def _role(argument: str, schema: Mapping[str, Any]) -> str:
     words = words_of(argument)
+    if words in (("first", "name"), ("last", "name")):
+        return "bodies"
     kinds = schema.get("type")
     kinds = kinds if isinstance(kinds, list) else [kinds]
     last = words[-1] if words else ""
