@@ -9,7 +9,7 @@ import apsw
 
 from hob.core.memory import Layer, MemoryItem, Scope, layer_named
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
@@ -236,16 +236,12 @@ class StoredItems(StorePart):
         values = (trust.value, scope.person, scope.agent, trust.value, source, source, source, source)
         return len(await self._writer.write(lambda connection: all_rows(connection, _TRUST, values)))
 
-    async def note_forgotten(self, scope: Scope, id: str, traces: Collection[str]) -> None:
+    @transaction
+    def note_forgotten(self, connection: apsw.Connection, scope: Scope, id: str, traces: Collection[str]) -> None:
         """Record which messages still contain what was forgotten; no traces clear the record. Raises StoreErrors."""
-        values = (id, scope.person, scope.agent, json.dumps(sorted(traces)))
-
-        def job(connection: apsw.Connection) -> None:
-            connection.execute("DELETE FROM forgotten_items WHERE id = ?", (id,))
-            if traces:
-                connection.execute(_NOTE_FORGOTTEN, values)
-
-        await self._writer.write(job)
+        connection.execute("DELETE FROM forgotten_items WHERE id = ?", (id,))
+        if traces:
+            connection.execute(_NOTE_FORGOTTEN, (id, scope.person, scope.agent, json.dumps(sorted(traces))))
 
 
 class ScopedItems:

@@ -2,11 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-import apsw
-
 from hob.core.ids import TurnId
-from hob.store.database.part import StorePart, snapshot
-from hob.store.database.rows import Row, all_rows
+from hob.store.database.part import StorePart
 
 _AT_ONCE = 20
 _NEWEST = "SELECT seq, turn FROM tainted_writes WHERE seq < ? ORDER BY seq DESC LIMIT ?"
@@ -23,7 +20,7 @@ class StoredTaintedWrites(StorePart):
     async def turns(self) -> AsyncIterator[TurnId]:
         """Return all of them, newest first."""
         before = 2**63 - 1
-        while rows := await self._load_newest(before):
+        while rows := await self._rows(_NEWEST, (before, _AT_ONCE)):
             for _, turn in rows:
                 yield TurnId(turn)
             before = rows[-1][0]
@@ -31,7 +28,3 @@ class StoredTaintedWrites(StorePart):
     async def clear(self) -> None:
         """Clear the list once the owner knows."""
         await self._execute("DELETE FROM tainted_writes")
-
-    @snapshot
-    def _load_newest(self, connection: apsw.Connection, before: int) -> list[Row]:
-        return all_rows(connection, _NEWEST, (before, _AT_ONCE))

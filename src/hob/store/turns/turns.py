@@ -25,7 +25,6 @@ from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_unfinished
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.turns.failed import failed_turns
 
 MAX_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
@@ -45,6 +44,10 @@ _INBOUNDS = (
 )
 # Progress of a turn `t`. A resumed turn repeats the request whose reply it never received; that step alone is not
 # progress, or a message that crashes Hob during the request would never be quarantined.
+_FAILED = (
+    "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
+    " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"
+)
 _PROGRESS = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
@@ -393,7 +396,7 @@ class TurnRows(StorePart):
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
         """Return turns that failed for this reason, neither retried nor erased, oldest first. Scans all turns."""
-        return await self._readers.read(lambda c: failed_turns(c, reason))
+        return tuple(TurnId(id) for id, _ in await self._rows(_FAILED, (reason,)))
 
     async def retry(self, id: str) -> TurnId | None:
         """Retry a failed or quarantined turn, given its id, or that of a message or chunk.

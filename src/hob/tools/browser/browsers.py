@@ -306,6 +306,3 @@ class Browsers:
             async with browser.lock:
                 if browser.used + seconds <= loop.time():
                     await self._close(browser)
-
-
-Browse = Callable[[], Browsers]
