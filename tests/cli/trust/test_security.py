@@ -93,20 +93,25 @@ def test_fix_restricts_permissions_and_changes_nothing_else(home: Path) -> None:
 def test_audit_finds_writable_files_and_setuid_programs(home: Path) -> None:
     workspace = home.parent / "hob"
     (workspace / "work").mkdir(parents=True)
-    for path, mode in ((workspace / "SOUL.md", 0o666), (workspace / "work" / "sh", 0o4755)):
+    (shared := home.parent / "shared").mkdir()
+    programs = (workspace / "work" / "sh", shared / "sh")
+    for path, mode in ((workspace / "SOUL.md", 0o666), *((each, 0o4755) for each in programs)):
         path.write_text("x")
         path.chmod(mode)
     (home / "logs").mkdir(mode=0o700)
     (home / "logs" / "hob.jsonl").write_text("x")
     (home / "logs" / "hob.jsonl").chmod(0o644)
-    near = CONFIG.replace("models.example.org", "192.168.1.5") + "\n[spending]\ndaily = 1e9\n"
+    near = (
+        CONFIG.replace("models.example.org", "192.168.1.5")
+        + f'\n[spending]\ndaily = 1e9\n[sandbox]\nwrite = ["{shared}"]\n'
+    )
     (home / "config.toml").write_text(near)
     new = {"fs.identity_writable", "fs.setuid", "fs.log_mode", "model.key_over_http", "limits.absurd"}
     report, _ = found(home)
     assert new <= ids(report)
     left, _ = found(home, "--fix")
     assert ids(left) & new == {"model.key_over_http", "limits.absurd"}
-    assert stat.S_IMODE((workspace / "work" / "sh").stat().st_mode) == 0o755
+    assert {stat.S_IMODE(each.stat().st_mode) for each in programs} == {0o755}
 
 
 def test_fix_follows_no_links(home: Path, tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from pathlib import Path
 
 from hob.config.environment import process_environment
 from hob.config.loading import Config
-from hob.config.problems import ConfigProblem
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, NotConfigured
-from hob.core.translation.language import translatable
 from hob.gateway.auth.tokens import checked_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.passphrase import Passphrase
@@ -16,8 +14,6 @@ from hob.providers.catalog.catalog import LOCAL
 from hob.providers.local.folder import ModelFolder
 from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
-from hob.tools.sandbox.settings import SandboxSettings
-from hob.workspace.settings import WorkspaceSettings
 
 
 def start_problem(config: Config) -> NotConfigured | None:
@@ -26,24 +22,6 @@ def start_problem(config: Config) -> NotConfigured | None:
         _check_start(config)
     except NotConfigured as error:
         return error
-    return None
-
-
-def command_problem(config: Config) -> ConfigProblem | None:
-    """Return why no command can run with these folders, and the setting concerned, or None."""
-    sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
-    from hob.tools.sandbox.roots import resolve_root  # loads the sandbox's rules
-
-    given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
-    given += [("sandbox.read", name, False) for name in sandbox.read]
-    given += [("sandbox.write", name, True) for name in sandbox.write]
-    for key, name, writable in given:
-        try:
-            resolve_root(name, Path.home(), writable=writable, forbidden=(config.home,))
-        except NotConfigured as error:
-            return ConfigProblem(
-                translatable("no command can run: {error}", error=str(error)), key, config.origin(key).place
-            )
     return None
 
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from hob.agent.budget.limits import SpendingSettings
+from hob.app.daemon.command_check import find_command_backend
 from hob.app.diagnostics.security_values import (
     SENSIBLE,
     BackendFacts,
@@ -59,7 +60,7 @@ def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
     return SecurityFacts(
         files=gather_files(config, environ, secrets),
         secrets=_secrets(config, environ, secrets),
-        backend=_backend(sandbox, environ),
+        backend=_backend(config, environ),
         plain_http=plain_http,
         plain_key=plain_key,
         gateway=config[GatewaySettings],
@@ -95,7 +96,8 @@ def _limits(config: Config) -> Mapping[str, float]:
 
 def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> FileFacts:
     """Gather the locations and permissions of files."""
-    home, workspace = config.home, config[WorkspaceSettings].path
+    home, settings = config.home, config[WorkspaceSettings]
+    workspace = settings.path
     backups = sorted((home / "backups").glob("*.db")) if (home / "backups").is_dir() else []
     places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _stat_place(path)) is not None}
     newest = max((file.stat().st_mtime for file in backups), default=None)
@@ -107,7 +109,7 @@ def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[st
         user_home=os.path.realpath(environ.get("HOME") or Path.home()),
         root=os.geteuid() == 0,
         parent_open=_is_open(home.parent),
-        setuid=tuple(_find_setuid(workspace)),
+        setuid=tuple(dict.fromkeys(_find_setuid(workspace, settings.work, *_sandbox(config, environ).write))),
         repository=next((str(up) for up in home.parents if (up / ".git").exists()), ""),
         backup_days=days if (home / NAME).exists() else 0.0,
     )
@@ -137,9 +139,9 @@ def _stat_place(path: Path) -> PlaceFacts | None:
     return PlaceFacts(str(path), stat.S_IMODE(found.st_mode), mine, stat.S_ISLNK(found.st_mode))
 
 
-def _find_setuid(folder: Path) -> Iterator[str]:
+def _find_setuid(*folders: Path | str) -> Iterator[str]:
     """Yield files with setuid or setgid bits, up to a maximum of files examined."""
-    files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+    files = (Path(at, name) for folder in folders for at, _, names in os.walk(folder) for name in names)
     for file in islice(files, _MAX_FILES):
         with suppress(OSError):
             found = file.lstat()
@@ -250,11 +252,8 @@ def _expand_home(path: str, environ: Mapping[str, str]) -> str:
     return own + path[1:] if own and (path == "~" or path.startswith("~/")) else path
 
 
-def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> BackendFacts:
-    from hob.tools.sandbox.backends.detection import try_backend
-
+def _backend(config: Config, environ: Mapping[str, str]) -> BackendFacts:
     try:
-        found = try_backend(settings.backend, environ.get("PATH", ""), settings.image).backend
+        return BackendFacts(*find_command_backend(config, environ))
     except NotConfigured as error:
         return BackendFacts("", False, str(error))
-    return BackendFacts(found.name, found.protects_files)

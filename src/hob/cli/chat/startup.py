@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hob.agent.settings import AgentSettings
+from hob.app.daemon.command_check import find_command_backend
 from hob.app.settings.sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
@@ -19,8 +20,6 @@ from hob.core.values import dataclass
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.mask import MASKED
 from hob.providers.settings import ModelSettings
-from hob.tools.sandbox.backends.detection import try_backend
-from hob.tools.sandbox.settings import SandboxSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +73,8 @@ def explain_no_commands(config: Config | None) -> str:
     """Return why no command can run, and what to do; empty if commands can run. Starts a process."""
     if config is None:
         return ""
-    settings = config[SandboxSettings]
     try:
-        try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
+        find_command_backend(config, process_environment())
     except NotConfigured as error:
         language = chat_language(config)
         return say("commands cannot run: {why}", language, why=translated(error.args[0], language))

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from hob import __version__
+from hob.app.daemon.command_check import command_problem
 from hob.app.daemon.daemon import run_daemon, set_up_logging
-from hob.app.daemon.preflight import command_problem
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
+from hob.app.daemon.command_check import find_command_backend
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.app.trust.audit import audit_action
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
@@ -17,7 +18,6 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import ModelError, NotConfigured
 from hob.core.translation.language import translatable
-from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
 
 _PACKAGES = "group:packages"
@@ -47,12 +47,11 @@ def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | N
 
 def settle_commands() -> SetupOutcome:
     """Report whether commands can run here at all; Hob cannot install what is missing."""
-    settings = read_config()[SandboxSettings]
     try:
-        found = try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
+        backend, _protects = find_command_backend(read_config(), process_environment())
     except NotConfigured as error:
         return SetupOutcome("commands", StepStatus.SKIPPED, "no command can run yet", str(error))
-    return SetupOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
+    return SetupOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=backend))
 
 
 def settle_packages(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hob.app.daemon.command_check import command_problem
 from hob.app.daemon.daemon_client import reach
-from hob.app.daemon.preflight import command_problem, embedder_problem, start_problem
+from hob.app.daemon.preflight import embedder_problem, start_problem
 from hob.app.home import holder_of
 from hob.app.settings.run_time import holds_at_run_time
 from hob.app.settings.sections import load_stored, read_config, sections_of

@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator
 
-from hob.app.daemon.preflight import command_problem, start_problem
+from hob.app.daemon.command_check import command_problem
+from hob.app.daemon.preflight import start_problem
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.channels.webhooks.settings import WebhooksOut
