@@ -74,6 +74,51 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
     return not reraises and any(isinstance(name, ast.Name) and name.id in broad for name in named)
 
 
+OPENS_DATABASE = {
+    "store/database/database.py": "looks at the header before the connection is opened",
+    "store/database/disk.py": "creates the file before the connection is opened, and syncs folders",
+    "store/backup/inspection.py": "copies a backup or an unowned database",
+    "store/backup/salvage.py": "creates the file to salvage into",
+    "store/backup/foreign.py": "copies another program's database",
+}
+"""Modules of the store that open files beside SQLite: closing any descriptor of a database drops all its locks."""
+
+
+def test_only_sqlite_opens_the_database_of_a_running_hob() -> None:
+    found = {
+        source.name
+        for source in sources()
+        for node in source.nodes
+        if isinstance(node, ast.Call) and _opens_file(node)
+        if source.name.startswith("store/database/") or any(map(_imports_database_name, source.nodes))
+    }
+    assert found <= OPENS_DATABASE.keys() | OPENS_OTHER_FILES.keys()
+
+
+OPENS_OTHER_FILES = {
+    "app/diagnostics/security_facts.py": "tightens the modes of files while no daemon runs (`--fix`)",
+    "store/audit/audit.py": "writes the head of the audit log",
+    "store/backup/backup.py": "reads and writes the files that go with a backup",
+}
+"""Modules that know the database's name and open other files, or it while no daemon runs."""
+
+
+def _imports_database_name(node: ast.AST) -> bool:
+    names = {"NAME", "SIDES"}
+    module = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hob.store.database")
+    return module and any(each.name in names for each in node.names)  # type: ignore[attr-defined]
+
+
+def _opens_file(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if isinstance(call.func, ast.Name):
+        return name == "open"
+    owner = getattr(call.func, "value", None)
+    if isinstance(owner, ast.Name) and owner.id in {"os", "shutil"}:
+        return name in {"open", "copyfile", "copy", "copy2", "copyfileobj", "sendfile"}
+    return name in {"read_bytes", "write_bytes"} or (name == "open" and bool(call.args or call.keywords))
+
+
 def test_every_task_has_a_task_group() -> None:
     found = [
         f"{source.name}:{node.lineno}"

@@ -339,7 +339,7 @@ def test_violated_rule_names_the_variable_that_broke_it(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Renamed:
-    waiting: int = setting(20, "Messages that may wait.", at_least=1, formerly="lane")
+    waiting: int = setting(20, "Messages that may wait.", at_least=1, stored=True, formerly="lane")
 
 
 def renamed(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Config:
@@ -350,7 +350,8 @@ def renamed(home: Path, text: str = "", environ: Mapping[str, str] | None = None
 def test_setting_is_read_under_its_former_name_with_a_warning(tmp_path: Path) -> None:
     of_file = renamed(tmp_path, "[queue]\nlane = 3\n")
     of_environment = renamed(tmp_path, environ={"HOB_QUEUE_LANE": "4"})
-    assert (of_file[Renamed].waiting, of_environment[Renamed].waiting) == (3, 4)
+    stored = load_config({"queue": Renamed}, home=tmp_path / "other", environ={}, stored={"queue.lane": "5"})
+    assert (of_file[Renamed].waiting, of_environment[Renamed].waiting, stored[Renamed].waiting) == (3, 4, 5)
     assert [each.reason for each in of_file.warnings] == ["queue.lane is called queue.waiting now"]
     assert [each.reason for each in of_environment.warnings] == ["HOB_QUEUE_LANE is called HOB_QUEUE_WAITING now"]
     assert of_file.get("queue.lane") == 3

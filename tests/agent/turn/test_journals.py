@@ -6,6 +6,7 @@ Each file is one turn: a line per step as stored, with the decision after it. Ne
 
 import json
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ from hob.core.steps import VERSION, Step, dump_step, load_step, step_kind
 JOURNALS = Path(__file__).parents[2] / "core" / "journals"
 FILES = sorted(JOURNALS.glob("*/*.jsonl"))
 RULES = TurnRules(max_rounds=6, parallel=frozenset({"look"}), loops=LoopRules(2, 3, 30))
+
+
+def test_journals_of_released_versions_are_never_edited() -> None:
+    sums = dict(line.split("  ")[::-1] for line in (JOURNALS / "SHA256SUMS").read_text("utf-8").splitlines())
+    found = {str(file.relative_to(JOURNALS)): sha256(file.read_bytes()).hexdigest() for file in FILES}
+    assert found == sums  # a new release adds lines: sha256sum */*.jsonl
 
 
 def begin(file: Path) -> FoldedTurn:

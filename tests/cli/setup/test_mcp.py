@@ -148,7 +148,7 @@ def test_logout_removes_only_the_login(
     [
         (["--", "no-such-program"], "no program 'no-such-program' where the sandbox looks"),
         (["--", "true"], "it ended before it answered"),
-        (["--url", "http://127.0.0.1:9/mcp"], "nobody answers at its address"),
+        (["--url", "http://127.0.0.1:9/mcp"], "its address does not answer"),
         (["--url", "ftp://a"], "'ftp://a' begins neither with https:// nor http://"),
         (["--host", "group:zz", "--", "true"], "There is no group of hosts 'group:zz'. There are: group:packages, "),
         (["--", "npx"], "write it behind: npx PACKAGE"),

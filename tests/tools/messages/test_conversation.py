@@ -35,7 +35,7 @@ async def test_question_may_be_asked_again_after_a_crash() -> None:
 
 
 async def test_unattended_turn_asks_nothing() -> None:
-    with pytest.raises(ToolFailed, match="nobody is there"):
+    with pytest.raises(ToolFailed, match="the user cannot answer now"):
         await call(ALONE, "ask_user", question="Which one?")
 
 

@@ -132,7 +132,7 @@ class ToolCalls:
                 return self._reject(call, text, "denied", watch, EventKind.POLICY, rule)
             case Ask(rule, reason):
                 if self._deps.approvals is None:
-                    text = f"Not run: it needs an approval, and nobody can be asked ({reason})."
+                    text = f"Not run: it needs an approval, and the owner cannot be asked ({reason})."
                     return self._reject(call, text, "denied", watch, EventKind.POLICY, rule)
                 approval = await self._deps.approvals.ask(call, reason, self._turn)
                 event = self._event(watch, EventKind.APPROVAL, call, "asked")

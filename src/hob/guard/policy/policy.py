@@ -80,7 +80,7 @@ def refuse_unattended(verdict: Verdict) -> Verdict:
     """Turn a question into a refusal, because nobody can be asked."""
     if not isinstance(verdict, Ask):
         return verdict
-    return Deny("unattended", f"nobody can be asked now, and it needs approval: {verdict.reason}")
+    return Deny("unattended", f"it needs approval, and the owner cannot be asked now: {verdict.reason}")
 
 
 def profile(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:

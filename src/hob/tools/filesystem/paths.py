@@ -263,7 +263,7 @@ class Roots:
             if way not in self._passage and self._top_of(way) is None:
                 raise self._outside(spelled)
             if self.is_forbidden(way):
-                raise ToolRefused(f"{spelled} is closed to tools, whoever asks.")
+                raise ToolRefused(f"{spelled} is closed to tools, always.")
             try:
                 target = None if missing or way in self._plain else _target(way)
             except FileNotFoundError:

@@ -359,7 +359,7 @@ def _reason(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, httpx2.ConnectError) and "attempts failed" in str(error):
-        return "nobody answers at its address; is it running?"
+        return "its address does not answer; is it running?"
     if isinstance(error, TimeoutError):
         return f"it did not answer within {_OPENING_SECONDS:g} s"
     if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
