@@ -44,7 +44,7 @@ class ConversationTools:
         if len(lines) > _MAX_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
             raise InvalidCall(f"at most {_MAX_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
         if not self._can_ask(context.turn):
-            raise InvalidCall("the user cannot answer now: continue with what you know, and end with the open questions.")
+            raise InvalidCall("the user cannot answer now: continue with what you know and end with open questions.")
         raise UserInputNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
 
     @implements(REPORT_PROGRESS, HOB_LABEL)
