@@ -1,6 +1,5 @@
-"""Skip these tests without the extra, or without bubblewrap, in which the servers run."""
+"""Skip these tests without the extra."""
 
-import shutil
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("mcp") and shutil.which("bwrap") else ["test_*.py"]
+collect_ignore_glob = [] if find_spec("mcp") else ["test_*.py"]

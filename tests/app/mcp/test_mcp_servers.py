@@ -30,7 +30,7 @@ from tests.bus.bench import until
 from tests.stand_ins import stand_ins
 from tests.tools.mcp.reaching import accept, connected, ours
 
-pytestmark = pytest.mark.slow  # each test starts a sandboxed program
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]  # each test starts a sandboxed program
 
 
 def configured(home: Path, sampling: int = 0) -> Config:

@@ -60,6 +60,7 @@ def test_trial_makes_one_call_and_shows_its_result(home: Path, capsys: pytest.Ca
     assert "pattern" in capsys.readouterr().out
 
 
+@pytest.mark.bubblewrap
 def test_trial_does_not_do_what_the_policy_refuses_or_asks_about(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

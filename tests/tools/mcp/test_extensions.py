@@ -31,7 +31,7 @@ from tests.tools.mcp.reaching import (
     toolset,
 )
 
-pytestmark = pytest.mark.slow  # each test starts a sandboxed program
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]  # each test starts a sandboxed program
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import pytest
 
 from hob.tools.mcp.questions import McpQuestion, NotUnderstood
 
+pytestmark = pytest.mark.bubblewrap  # servers run in the sandbox
+
 FORM = {
     "properties": {
         "name": {"type": "string", "description": "Who are you?"},

@@ -21,7 +21,7 @@ from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import Told, a_turn, accept, connected, environment_of, on_loopback, ours, toolset
 
-pytestmark = pytest.mark.slow  # each test starts a sandboxed program
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]  # each test starts a sandboxed program
 
 
 @pytest.fixture
