@@ -20,6 +20,7 @@ FOLDER = Path(__file__).with_name("servers")
 PROGRAMS = FOLDER / "node_modules" / ".bin"
 
 pytestmark = [
+    pytest.mark.bubblewrap,
     pytest.mark.slow,
     pytest.mark.skipif(
         shutil.which("node") is None or not PROGRAMS.is_dir(),
