@@ -11,6 +11,7 @@ class ArgumentRole:
 
     `paths` are files and folders, `sources` files whose content is sent by the call, `recipients` addresses of people
     (on the platform in the argument `channel`), `urls` are fetched, `sent_to` are web addresses that receive data,
+    `pages` web pages that the call acts on, whose host must be named,
     `bodies` are outgoing texts, `inputs` are typed into `commands`, `hosts` are hosts a command may reach, `keys` are
     setting names, `patches` name the files they change, `scripts` run in the user's browser, and `plain` arguments have
     no effect.
@@ -33,6 +34,7 @@ class ArgumentRole:
     channel: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     sent_to: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()

@@ -47,3 +47,9 @@ def test_tool_with_a_matching_effect_backs_a_claim(reply: str, effect: Effect) -
 )
 def test_questions_about_the_past_and_requests_for_wording_are_answered_freely(asked: str) -> None:
     assert find_unbacked("I've sent the email.", asked, ()) is None
+
+
+def test_answer_about_a_reminder_is_no_claim() -> None:
+    reply = "Your reminder is scheduled for 9 am."
+    assert find_unbacked(reply, "Which reminders do I have?", ()) is None
+    assert find_unbacked(reply, "Remind me of the bins at 9.", ()) is not None

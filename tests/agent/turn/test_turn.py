@@ -1,5 +1,7 @@
 """The turn without I/O; a test reads like a turn's journal."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -290,6 +292,17 @@ def test_backed_claim_is_the_answer() -> None:
     end = next_after(ASKED, replied(PAY), intended(PAY), got(PAY), ASKED, replied(text=CLAIM))
     assert isinstance(end, Say)
     assert end.text == CLAIM
+
+
+@pytest.mark.parametrize(
+    ("arguments", "backed"),
+    [("{}", False), ('{"network": false}', False), ('{"network": true}', True), ('{"hosts": ["a.example"]}', True)],
+)
+def test_command_without_network_access_sends_nothing(arguments: str, backed: bool) -> None:
+    run = ToolCall(CallId("p"), "exec", arguments)
+    steps = (ASKED, replied(run), intended(run), got(run), ASKED, replied(text=CLAIM))
+    command = next_after(*steps, rules=replace(RULES, confined=frozenset({"exec"})))
+    assert isinstance(command, Say if backed else WriteSteps)
 
 
 def test_claim_about_a_failed_call_is_retried() -> None:

@@ -26,7 +26,7 @@ def judged(words: str = "", *, tainted: bool = True, read: tuple[Private, ...] =
     context = Context(
         sender=SenderClass.OWNER,
         trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
-        named=parse_owner_words([words]),
+        named=parse_owner_words([words], hosts=("localhost", "wiki")),
         mode=Mode.GUARDED,
         answerable=True,
         private=read,
@@ -61,6 +61,46 @@ def test_acting_needs_approval_unless_the_owner_named_the_host(kind: str, tainte
     assert isinstance(judged("Buy it at shop.example", tainted=tainted, **{**ACT, "kind": kind}), Allow)
     other = {**ACT, "kind": kind, "page": "https://shop.example.evil.example/"}
     assert isinstance(judged("Buy it at shop.example", tainted=tainted, **other), Ask)
+
+
+@pytest.mark.parametrize(
+    ("words", "page", "allowed"),
+    [
+        ("what does https://shop.example/cart say?", PAGE, False),
+        ("order it at shop.example, see https://shop.example/cart", PAGE, True),
+        ("order it at shop.example", "https://shop.example:8443/cart", False),
+        ("order it at shop.example:8443", "https://shop.example:8443/cart", True),
+        ("order it at localhost:28822", "http://localhost:28822/", True),
+        ("look at http://localhost:28822/", "http://localhost:28822/", False),
+        ("order it at localhost:28822", "http://localhost:28823/", False),
+        ("order it on localhost", "http://localhost/", True),
+        ("order it on localhost", "http://localhost:28822/", False),
+        ("order it at router:80", "http://router/", False),
+        ("ask the wiki", "http://wiki/", False),
+        ("write it into wiki:80", "http://wiki/", True),
+    ],
+)
+def test_host_of_the_page_must_be_named_with_its_port(words: str, page: str, allowed: bool) -> None:
+    verdict = judged(words, **{**ACT, "page": page})
+    assert isinstance(verdict, Allow) is allowed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "does"),
+    [
+        ({"kind": "click", "ref": "e8"}, "it would click e8 at"),
+        ({"kind": "press", "ref": "", "text": "Enter"}, "it would press Enter at"),
+        ({"kind": "type", "text": "Bob"}, "it would type Bob into e3 at"),
+        ({"kind": "fill", "fields": ["e6=Bob", "e7=8 pm"]}, "it would fill in e6=Bob, e7=8 pm at"),
+        ({"kind": "select", "text": "red"}, "it would choose red in e3 at"),
+        ({"kind": "select", "fields": ["red", "blue"]}, "it would choose red, blue in e3 at"),
+        ({"kind": "drag", "to": "e5"}, "it would drag e3 to e5 at"),
+    ],
+)
+def test_question_says_what_is_done_on_the_page(arguments: dict[str, Any], does: str) -> None:
+    asked = judged("Buy it", **{**ACT, **arguments})
+    assert isinstance(asked, Ask)
+    assert f"{does} {PAGE}" in asked.reason
 
 
 def test_private_text_is_not_typed_anywhere_without_approval() -> None:

@@ -186,6 +186,12 @@ def test_calendar_entry_without_guests_at_a_foreign_server_needs_no_approval() -
     assert isinstance(invitation(words, owner="Mallory"), Ask)
 
 
+def test_question_about_an_inferred_tool_leaves_out_what_is_missing() -> None:
+    asked = invitation("Ask Mallory for dinner.", participants=["mallory@example.org"])
+    assert isinstance(asked, Ask)
+    assert asked.reason == "it would create calendar event (office): mallory@example.org, Dinner"
+
+
 def test_calendar_entry_in_a_tainted_turn_counts_as_an_instruction() -> None:
     words = "Read my inbox and create an event 'Dinner with Ann' on 2026-11-30."
     reading = Case("office", words, (step("get_unread_emails", "dinner?"),), inferred=True)

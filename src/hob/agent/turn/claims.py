@@ -36,26 +36,27 @@ class _Action(StrEnum):
 
 _WRITING = frozenset({Effect.WRITES, Effect.WRITES_FINALLY, Effect.PERSISTS, Effect.EXECUTES})
 _EFFECTS = {
-    _Action.SENT: frozenset({Effect.COMMUNICATES, Effect.EXECUTES}),
+    _Action.SENT: frozenset({Effect.COMMUNICATES}),
     _Action.SAVED: _WRITING,
     _Action.DELETED: _WRITING,
     _Action.SCHEDULED: _WRITING | {Effect.COMMUNICATES},
 }
 _ENGLISH = {
-    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred",
+    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid",
     _Action.SAVED: "saved|stored",
     _Action.DELETED: "deleted|erased",
     _Action.SCHEDULED: "scheduled|rescheduled|booked",
 }
 _GERMAN = {
-    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen",
+    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt",
     _Action.SAVED: "gespeichert|abgespeichert",
     _Action.DELETED: "gelöscht",
     _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht",
 }
 _THINGS = (
     "e-?mail|mail|message|reply|text|file|document|report|note|entry|reminder|meeting|appointment|event|invite|"
-    "invitation|draft|letter|photo|folder|contact|call|flight|table|request|form|changes?|notes?|files?|messages?"
+    "invitation|draft|letter|photo|folder|contact|call|flight|table|request|form|changes?|notes?|files?|messages?|"
+    "alarm|timer"
 )
 _DINGE = (
     "e-?mails?|mails?|nachricht(?:en)?|antwort|datei(?:en)?|dokument|bericht|notiz(?:en)?|eintrag|erinnerung|termin|"
@@ -63,22 +64,34 @@ _DINGE = (
 )
 _MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
 _HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
-_FURTHER = {  # words that claim an action only with certain objects: plans are created and words removed, too
-    _Action.SENT: (r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",),
-    _Action.SAVED: (rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",),
-    _Action.DELETED: (rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",),
-    _Action.SCHEDULED: (
-        rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
-        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt)\b",
-    ),
-}
-_SOON = "just|now|successfully|also|gone ahead and|since|then|safely"
+_SOON = "just|now|successfully|also|gone ahead and|went ahead and|since|then|safely"
 _BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
     r"[✅✔☑\ufe0f🎉📧\s*_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|yes|indeed|of course|truly|"
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
+_STATE = rf"^{_LEAD}your\s+(?:reminder|alarm|timer)\s+is\s+(?:now\s+)?(?:set|scheduled)\s+(?:for|at|on)\b"
+"""A claim if something was to be done, but information if the user asked for it."""
+_INQUIRY = (
+    r"^\W*(?:what|which|when|is|are|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|ist|sind|um|zeige?|nenne?|"
+    r"habe)\b"
+)
+_FURTHER = {  # words that claim an action only with certain objects: plans are created and words removed, too
+    _Action.SENT: (
+        rf"^{_LEAD}(?:(?:your|the|this)\s+)?(?:payment|transfer)\b[^.;:]{{0,40}}\b(?:made|completed)\b",
+        rf"^{_LEAD}(?:(?:die|deine)\s+)?(?:zahlung|überweisung)\b[^.;:]{{0,40}}\b(?:ausgeführt|getätigt)\b",
+        r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",
+    ),
+    _Action.SAVED: (rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",),
+    _Action.DELETED: (rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",),
+    _Action.SCHEDULED: (
+        rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
+        _STATE,
+        rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\bgestellt\b",
+        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt)\b",
+    ),
+}
 _NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
     r"whether|would|could|should|may|might|will|can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|"
@@ -112,7 +125,8 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
     if _compile(_WORDING).search(asked) or _compile(_LOOKING_BACK).search(asked.strip()):
         return None
     for claim in _find_claims(reply):
-        if not any(claim.effects & effects for effects in done):
+        informs = _compile(_STATE).search(claim.words) and _compile(_INQUIRY).search(asked.strip())
+        if not informs and not any(claim.effects & effects for effects in done):
             return claim
     return None
 
@@ -153,7 +167,8 @@ def _compile(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 @cache
 def _hint_pattern() -> re.Pattern[str]:
     """Return a cheap pattern that rules out most replies."""
-    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
+    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed|payment|transfer|zahlung|"
+    further += "überweisung|gestellt|alarm|timer"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 

@@ -133,6 +133,9 @@ class Driver:
             language=settings.language,
             parallel=frozenset(spec.name for spec in specs if spec.parallel),
             effects={spec.name: spec.effects for spec in specs if spec.name not in theirs},
+            confined=frozenset(
+                spec.name for spec in specs if spec.roles is not None and spec.roles.runs and spec.roles.hosts
+            ),
             terms=terms,
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )

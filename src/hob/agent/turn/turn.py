@@ -24,6 +24,7 @@ from hob.agent.turn.client_terms import (
     parse_reply,
 )
 from hob.agent.turn.loops import MAX_HISTORY, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
 from hob.core.messages import OutboundKind
@@ -79,6 +80,8 @@ class TurnRules:
     language: str = "en"
     parallel: frozenset[str] = frozenset()
     effects: Mapping[str, frozenset[Effect]] = field(default_factory=dict)
+    confined: frozenset[str] = frozenset()
+    """Names of tools without network access, except in calls that request it."""
     terms: ResponseOptions = NO_TERMS
     loops: LoopRules = field(default_factory=LoopRules)
 
@@ -138,6 +141,8 @@ class FoldedTurn:
     words: str = ""
     done: frozenset[str] = frozenset()
     """Names of tools with a successful call."""
+    online: frozenset[str] = frozenset()
+    """Names of tools with a successful call that requested network access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +322,7 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
         return _formatted_reply(state, text, rules.terms.form, rules)
     if rules.terms.stop:
         text = cut_at_stop_word(text, rules.terms.stop)
-    claim = find_unbacked(text, state.words, [rules.effects.get(name, ALL_EFFECTS) for name in state.done])
+    claim = find_unbacked(text, state.words, [_effects_of(name, state, rules) for name in state.done])
     if claim is not None and ABOUT_CLAIM not in state.warned and more:
         return WriteSteps((_correction_note(claim),))
     if reply.stop is StopReason.LENGTH:
@@ -326,6 +331,12 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
         marked = say(Sentence.CLAIM_UNBACKED, rules.language, claim=claim.words)
         return Say(f"{text.rstrip()}\n\n{marked}", OutboundKind.REPLY, TurnState.DONE, "unbacked_claim")
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is StopReason.LENGTH else "")
+
+
+def _effects_of(tool: str, state: FoldedTurn, rules: TurnRules) -> frozenset[Effect]:
+    """Return the effects that the tool's calls may have had. A command without network access sends nothing."""
+    effects = rules.effects.get(tool, ALL_EFFECTS)
+    return effects - {Effect.COMMUNICATES} if tool in rules.confined - state.online else effects
 
 
 def _missing_call(state: FoldedTurn, terms: ResponseOptions) -> Noted | None:
@@ -491,6 +502,8 @@ def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
     if made is None:
         return now
     if received.status == "ok" and not received.result.is_error:
-        now = replace(now, done=state.done | {made.call.name})
+        given = parse_json_object(made.call.arguments) or {}
+        online = {made.call.name} if given.get("network") or given.get("hosts") else set[str]()
+        now = replace(now, done=state.done | {made.call.name}, online=state.online | online)
     item = seen(made.call, received.result.text, unknown=received.status in UNKNOWN_TOOL_STATUSES)
     return replace(now, history=(*state.history, item)[-MAX_HISTORY:])

@@ -45,6 +45,7 @@ from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store.store import Store
 from hob.store.tools.tainted_writes import StoredTaintedWrites
+from hob.tools.browser.settings import BrowserSettings
 from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
@@ -135,6 +136,7 @@ def make_policy(
         personal=_personal_data,
         resolve=tool_runtime.places_of,
         file_exists=lexists,
+        hosts=frozenset(config[BrowserSettings].hosts),
     )
     return Policy(HardRules(places), config[PolicySettings]), reader
 

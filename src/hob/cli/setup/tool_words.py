@@ -69,6 +69,7 @@ ROLE_WORDS: Mapping[str, str] = {
     "channel": translatable("the channel"),
     "urls": translatable("an address to fetch"),
     "sent_to": translatable("an address to send to"),
+    "pages": translatable("a page it acts on"),
     "bodies": translatable("a text that is sent"),
     "commands": translatable("a command"),
     "inputs": translatable("input of a command"),

@@ -24,6 +24,7 @@ _STATEFUL_INPUT = re.compile(  # aliases, the history, positional parameters
     re.MULTILINE,
 )
 _SERVICE_NAME = re.compile(r"\s*[@#]?[^\W\d_]+(?:[ '\u2019-][^\W\d_]+)*\s*")
+_LISTED = re.compile(r": (\{\w+\}(?:, \{\w+\})+)$")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LONGEST_SAID = 80
 _TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
@@ -74,7 +75,8 @@ class ArgumentReader:
 
     `secrets` finds known secret values, `personal` finds personal data (cards, accounts, passwords). `resolve` returns
     the real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
-    paths as written. `file_exists` returns whether a file exists at a path.
+    paths as written. `file_exists` returns whether a file exists at a path. `hosts` are the owner's own, even if
+    their names have no dot.
     """
 
     places: Places
@@ -84,6 +86,7 @@ class ArgumentReader:
     resolve: Callable[[ToolCall], Collection[str]] = _find_nothing
     file_exists: Callable[[str], bool] = _is_missing
     country: str = ""
+    hosts: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,7 @@ class ToolCallAnalysis:
     channel: str = ""
     urls: tuple[str, ...] = ()
     sent_to: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     body: str = ""
     commands: tuple[str, ...] = ()
     directory: str = ""
@@ -159,11 +163,17 @@ class ToolCallAnalysis:
         """The effect of the call in the tool's words; "" if the tool has none."""
         if self.reading is None or not self.reading.says:
             return ""
-        says = self.reading.says
-        values = {name: _short(self.arguments.get(name)) for name in _PLACEHOLDER.findall(says)}
+        says = _LISTED.sub(self._list_given, self.reading.says)
+        missing = "" if "}{" in says else "-"
+        values = {name: _short(self.arguments.get(name), missing) for name in _PLACEHOLDER.findall(says)}
         if {"{", "}"} & set(_PLACEHOLDER.sub("", says)):  # text of a plug-in, which is not a message with placeholders
             return _PLACEHOLDER.sub(lambda found: values[found[1]], says)
         return translatable(says, **values)
+
+    def _list_given(self, listed: re.Match[str]) -> str:
+        """Return a final list of placeholders without those that have no value."""
+        given = [each for each in listed[1].split(", ") if self.arguments.get(each.strip("{}")) not in (None, "", [])]
+        return f": {', '.join(given)}" if given else ""
 
     @property
     def invites_nobody(self) -> bool:
@@ -205,10 +215,10 @@ def _strings(arguments: Mapping[str, Any], names: Iterable[str]) -> Iterable[str
     return (text for name in names for text in texts_in(arguments.get(name)))
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, missing: str) -> str:
     """Shorten an argument for use in a sentence."""
     values = value if isinstance(value, list) else [value]
-    text = ", ".join("-" if each is None else " ".join(str(each).split()) for each in values) or "-"
+    text = ", ".join(missing if each is None else " ".join(str(each).split()) for each in values) or missing
     return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}…"
 
 
@@ -237,7 +247,8 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         people=written if reading.by_name else ("",) * len(written),
         channel=next(iter(found.texts(reading.channel)), ""),
         urls=urls,
-        sent_to=found.texts(reading.sent_to),
+        sent_to=found.texts((*reading.sent_to, *reading.pages)),
+        pages=found.texts(reading.pages),
         body=body,
         commands=commands,
         directory=at,
@@ -373,7 +384,7 @@ def _acts_on_files(analysis: ToolCallAnalysis, places: Places) -> Iterable[Act]:
 
 
 def _only_fetches(reading: ArgumentRole) -> bool:
-    gives = reading.recipients or reading.names or reading.sent_to or reading.bodies or reading.sources
+    gives = reading.recipients or reading.names or reading.sent_to or reading.pages or reading.bodies or reading.sources
     return not gives and (reading.searches or bool(reading.urls))
 
 

@@ -8,7 +8,7 @@ nothing.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
 
@@ -153,9 +153,10 @@ def parse_owner_words(
     home: str = "/",
     country: str = "",
     contacts: Mapping[str, tuple[str, ...]] | None = None,
+    hosts: Collection[str] = (),
 ) -> OwnerWords:
     """Collect what these messages of the owner name. `contacts` are stored addresses by name; `country` is a calling
-    code.
+    code. `hosts` are the owner's own: one without a dot counts if it is written with its port, or is `localhost`.
     """
     words = "\n".join(filter(None, map(own_words, texts)))
     if not words:
@@ -164,6 +165,8 @@ def parse_owner_words(
     targets: set[Target] = set()
     for token in tokens:
         targets.update(_addresses(token))
+        if (own := host(token)) is not None and own.value.partition(":")[0] in hosts:
+            targets.update([own] if ":" in token or own.value == "localhost" else [])
     for account in _ACCOUNT.finditer(words):
         if (found := recipient(account[0])) is not None:
             targets.add(found)

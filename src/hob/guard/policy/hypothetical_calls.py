@@ -46,7 +46,13 @@ def make_context(guarding: GuardSetup, supposed: HypotheticalTurn) -> Context:
     return Context(
         sender=supposed.sender,
         trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
-        named=parse_owner_words(words, base=places.base, home=places.home, country=guarding.reader.country),
+        named=parse_owner_words(
+            words,
+            base=places.base,
+            home=places.home,
+            country=guarding.reader.country,
+            hosts=guarding.reader.hosts,
+        ),
         mode=supposed.mode or Mode(settings.mode),
         autonomy=supposed.autonomy or Autonomy(settings.autonomy),
         group=supposed.group,

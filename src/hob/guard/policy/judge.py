@@ -184,6 +184,7 @@ class PolicyJudge:
                 home=places.home,
                 country=self._reader.country,
                 contacts=policy_input.contacts,
+                hosts=self._reader.hosts,
             )
             self._named[key] = named
             if len(self._named) > _KEPT:

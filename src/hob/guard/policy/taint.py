@@ -176,7 +176,14 @@ def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
         for target, name in zip(analysis.recipients, analysis.people, strict=True)
     )
     people = people and all(map(named.names_thing, analysis.names))
-    return there and people and all(named.names_url(url) or named.names_host(host_of(url)) for url in analysis.sent_to)
+    return (
+        there
+        and people
+        and all(
+            named.names_host(host_of(url)) or (url not in analysis.pages and named.names_url(url))
+            for url in analysis.sent_to
+        )
+    )
 
 
 def private_in(analysis: ToolCallAnalysis, context: Context) -> str:

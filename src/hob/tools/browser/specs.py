@@ -13,13 +13,21 @@ _PLAIN = ("action", "kind", "tab", "ref", "to", "seconds", "width", "height", "a
 
 def _roles(says: str, *, paths: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> ArgumentRole:
     bodies = ("text", "fields")
-    return ArgumentRole(paths=paths, sources=sources, sent_to=("page",), bodies=bodies, plain=_PLAIN, says=says)
+    return ArgumentRole(paths=paths, sources=sources, pages=("page",), bodies=bodies, plain=_PLAIN, says=says)
 
 
 _NOTHING = Variant(frozenset(), ArgumentRole(plain=_PLAIN), Tier.READ)
 _LOOKS = Variant(_READS, ArgumentRole(plain=(*_PLAIN, "page", "text")), Tier.READ)
 _GOES = Variant(_FETCHES, ArgumentRole(urls=("url",), plain=_PLAIN), Tier.READ)
-_ACTS = Variant(_FETCHES, _roles("{kind} {ref} {text} {fields} at {page}"))
+_ACTS: Mapping[str, str] = {
+    "click": "click {ref} at {page}",
+    "type": "type {text} into {ref} at {page}",
+    "press": "press {text} at {page}",
+    "hover": "point at {ref} at {page}",
+    "drag": "drag {ref} to {to} at {page}",
+    "select": "choose {text}{fields} in {ref} at {page}",
+    "fill": "fill in {fields} at {page}",
+}
 _OWNERS = "open the browser with your own profile and its logins"
 _VARIANTS: Mapping[str, Variant] = {
     **dict.fromkeys(("start", "stop", "status", "profiles"), _NOTHING),
@@ -31,7 +39,7 @@ _VARIANTS: Mapping[str, Variant] = {
     **dict.fromkeys(("tabs", "focus", "close", "snapshot", "screenshot", "console"), _LOOKS),
     **dict.fromkeys(("act wait", "act resize", "act close"), _LOOKS),
     "pdf": Variant(_READS | {Effect.WRITES}, ArgumentRole(paths=("path",), plain=_PLAIN), Tier.WRITE),
-    **{f"act {kind}": _ACTS for kind in ("click", "type", "press", "hover", "drag", "select", "fill")},
+    **{f"act {kind}": Variant(_FETCHES, _roles(says)) for kind, says in _ACTS.items()},
     "act evaluate": Variant(_FETCHES, _roles("run a script at {page}")),  # a script may send data anywhere
     "dialog": Variant(_FETCHES, _roles("answer the next question of {page} with {accept} {text}")),
     "upload": Variant(_FETCHES, _roles("send the file {path} to {page}", sources=("path",))),
