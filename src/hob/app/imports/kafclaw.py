@@ -22,15 +22,13 @@ from hob.app.imports.contents import (
 )
 from hob.app.imports.databases import open_listing
 from hob.app.imports.folders import WorkspaceLayout, find_named_folder, read_config, take_workspace, transcripts
-from hob.app.imports.nanobot import read_entries
+from hob.app.imports.nanobot import read_session_file
 from hob.app.imports.setting_mapping import SettingMapping, leave_rest, usual_wire
 from hob.app.imports.source_files import (
     Object,
     Unreadable,
     inner,
     object_at,
-    parse,
-    read_lines,
     text_of,
     time_of,
 )
@@ -106,14 +104,9 @@ def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
 def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversation]:
     for path in transcripts(folder, left):
         status, key = path.stat(), re.sub(r"[^A-Za-z0-9_.@+-]", "_", path.stem)
-        read = partial(_read_file, path, folder, status.st_mtime)
+        # the file does not say whose session it is: strangers may have written in any of them
+        read = partial(read_session_file, path, folder, status.st_mtime, owner=False)
         yield SourceConversation(f"kafclaw:{key}", str(path), read, size=status.st_size)
-
-
-def _read_file(path: Path, root: Path, since: float) -> Iterator[PastMessage | SkippedPart]:
-    lines = (None if line is None else parse(line) for line in read_lines(path, root))
-    # the file does not say whose session it is: strangers may have written in any of them
-    yield from read_entries(lines, since, owner=False)
 
 
 def _memory_conversations(source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:

@@ -164,7 +164,7 @@ def _conversations(
     for path in transcripts(folder, left):
         key = _key_of(path, folder)
         status = path.stat()
-        read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
+        read = partial(read_session_file, path, folder, status.st_mtime, owner=key in owners)
         yield SourceConversation(_session_name(prefix, key), str(path), read, size=status.st_size)
     database = folder / _DATABASE
     if database.exists():
@@ -194,9 +194,10 @@ def _decode_key(stem: str) -> str:
     return text_of(key, 200) if ":" in key and key.isprintable() else ""
 
 
-def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
+def read_session_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
+    """Yield the messages of a session's file; `since` is the time of those without one. KafClaw has the same format."""
     entries = (None if line is None else parse(line) for line in read_lines(path, root))
-    yield from read_entries(entries, since, owner=owner)
+    yield from _read_entries(entries, since, owner=owner)
 
 
 def _database_conversations(
@@ -217,13 +218,14 @@ def _database_conversations(
 
 def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     rows = file.rows("messages", ("record",), "position", (("session_key", key),))
-    yield from read_entries(
+    yield from _read_entries(
         (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
     )
 
 
-def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
-    """Yield the messages of a session; `since` is the time of those without one. KafClaw has the same format."""
+def _read_entries(
+    entries: Iterable[Object | None], since: float, *, owner: bool
+) -> Iterator[PastMessage | SkippedPart]:
     at = since
     moment: object = None
     roles: Counter[str] = Counter()

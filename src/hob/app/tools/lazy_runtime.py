@@ -145,7 +145,6 @@ async def open_tool_runtime(
         async with asyncio.TaskGroup() as tasks:
 
             def make(config: Config) -> "ToolRuntime":
-                told: dict[str, Any] = {"memory": memory} if warn is None else {"memory": memory, "warn": warn}
                 return _maker()(
                     config,
                     store,
@@ -157,7 +156,8 @@ async def open_tool_runtime(
                     tasks=tasks,
                     records=records,
                     outside=outside(),
-                    **told,
+                    memory=memory,
+                    warn=warn,
                 )
 
             tool_runtime = LazyToolRuntime(kept, make, config)

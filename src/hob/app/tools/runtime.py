@@ -321,7 +321,7 @@ def make_tool_runtime(
     state_folder: Path,
     known: KnownSecrets,
     tasks: asyncio.TaskGroup,
-    warn: Warn = ignore,
+    warn: Warn | None = None,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
     outside: ExternalServices | None = None,
@@ -354,7 +354,7 @@ def make_tool_runtime(
 
     processes, places = Processes(backend, clock, limits_of(settings), records), places_of(config)
     access = _access(settings, places, clock)
-    callbacks = _callbacks(places, known, notices, store, warn)
+    callbacks = _callbacks(places, known, notices, store, warn or ignore)
     commands = CommandTools(for_commands, processes, blobs, log, clock, tasks, access, callbacks)
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)

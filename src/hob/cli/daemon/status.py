@@ -54,15 +54,9 @@ def status(*, json: bool = False) -> None:
     none = _("none; `hob onboard` connects one")
     _row("model", none if seen["model"] == "none" else model_line(seen["model"], terminal_language()))
     for row in seen["resting"]:
-        told = _("{model} (key {key}) is paused for {left}: {reason}")
-        left = age(max(0.0, row["until"] - time.time()))
-        _row(
-            "",
-            told.format(
-                model=row["model"], key=row["key"], left=left, reason=_(FAULT_WORDS.get(row["reason"], row["reason"]))
-            ),
-            "yellow",
-        )
+        left, reason = age(max(0.0, row["until"] - time.time())), _(FAULT_WORDS.get(row["reason"], row["reason"]))
+        told = "{model} (key {key}) is paused for {left}: {reason}"
+        _row("", _(told, model=row["model"], key=row["key"], left=left, reason=reason), "yellow")
     if problem := seen["settings"]["problem"]:
         told = _("invalid, so the previous ones stay in use: {problem}", problem=line(_(problem), 200))
         _row("settings", told, "red")
@@ -84,10 +78,11 @@ def _row(label: str, text: str, colour: str = "") -> None:
 
 def _show_messages(seen: Mapping[str, Any], holder: str) -> None:
     oldest = _aged(_(", the oldest message waits for {age}"), seen["oldest_waiting_seconds"], 30)
-    told = _("{running} running, {waiting} waiting{oldest}")
-    if not holder:  # without an owner, interrupted turns continue at the next start
-        told = _("{running} interrupted, {waiting} waiting{oldest}")
-    _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
+    # without an owner, interrupted turns continue at the next start
+    told = (
+        "{running} running, {waiting} waiting{oldest}" if holder else "{running} interrupted, {waiting} waiting{oldest}"
+    )
+    _row("turns", _(told, running=seen["running"], waiting=seen["waiting"], oldest=oldest))
     _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])
     if kept := kept_without_model():
         _row("", kept, "yellow")
@@ -111,11 +106,11 @@ def _show_messages(seen: Mapping[str, Any], holder: str) -> None:
 def _show_store(seen: Mapping[str, Any]) -> None:
     health = seen["store_health"]
     lagging = [each for each in seen["followers"] if each["lag_seconds"] >= 1 or each.get("quarantined", 0)]
-    told = _("{state}, {size} MB, {free} GB free{writes}")
     writes = ngettext(", {count} write waits", ", {count} writes wait", seen["writer_queue"])
     _row(
         "database",
-        told.format(
+        _(
+            "{state}, {size} MB, {free} GB free{writes}",
             state=paint(_(seen["store"]), "green" if seen["store"] == "ok" else "red"),
             size=number(health["size"] / 1e6),
             free=number(health["free"] / 1e9),
@@ -145,9 +140,11 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         _row("knowledge", _("failed: {problem}", problem=line(_(problem), 200)), "red")
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
-            stopped = _("{name} failed and stopped: {problem}")
-            told = stopped if job["state"] == "stopped" else _("{name} failed and restarts by itself: {problem}")
-            _row("job", told.format(name=job["name"], problem=line(_(job["problem"]), 200)), "red")
+            stopped = job["state"] == "stopped"
+            told = (
+                "{name} failed and stopped: {problem}" if stopped else "{name} failed and restarts by itself: {problem}"
+            )
+            _row("job", _(told, name=job["name"], problem=line(_(job["problem"]), 200)), "red")
 
 
 def _show_held(for_approval: int, for_answer: int, parked: int) -> None:

@@ -36,11 +36,10 @@ def eval_(file: Path, /, *, model: Path | None = None,
         print_json({**whole, "categories": categories})
         return
     asked, items = report.whole.questions, f"{report.items:,}"
+    told = "{format}: {asked} questions over {items} items; evidence is counted by session."
     if report.counted == "turn":
-        counted = _("{format}: {asked} questions over {items} items; evidence is counted by turn.")
-    else:
-        counted = _("{format}: {asked} questions over {items} items; evidence is counted by session.")
-    print(counted.format(format=report.format, asked=asked, items=items))
+        told = "{format}: {asked} questions over {items} items; evidence is counted by turn."
+    print(_(told, format=report.format, asked=asked, items=items))
     if report.left_out:
         print(_("Questions without evidence, left out: {count}.", count=report.left_out))
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))

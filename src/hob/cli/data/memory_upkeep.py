@@ -117,10 +117,9 @@ def _show_search(seen: Mapping[str, Any]) -> None:
 
 def _show_work(seen: Mapping[str, Any]) -> None:
     for skill in seen["expertise"]:
-        told = _("tool success, {skill}: {successes:,} of {uses:,} calls")
         trend = f", {_(TREND_WORDS[skill['trend']])}" if skill["trend"] in TREND_WORDS else ""
         words = {"skill": _(SKILL_WORDS.get(skill["skill"], skill["skill"]))}
-        print(told.format(**skill | words) + trend)
+        print(_("tool success, {skill}: {successes:,} of {uses:,} calls", **skill | words) + trend)
     decided = [
         f"{_(DECISION_WORDS.get(name, name))} {number(count, 0)}" for name, count in seen["decisions"].items() if count
     ]

@@ -9,7 +9,8 @@ from cyclopts import App, Parameter
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
 from hob.cli.output import line, print_table, printed_json
-from hob.cli.setup.mcp import log_in, with_library
+from hob.cli.setup.mcp import login as log_in
+from hob.cli.setup.mcp import with_library
 from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _
 from hob.core.errors import NotFound

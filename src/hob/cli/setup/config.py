@@ -148,10 +148,9 @@ def unset_setting(
 
 def _say_in_force(config: Config, key: str) -> None:
     with suppress(UnknownKey):  # an unknown key has no value
-        told = _("now in force: {key} = {value}  # {source}")
         value = config.get(key)
-        value = as_text(None if value == "" else value)
-        print(told.format(key=key, value=value, source=_origin(config.origin(key))), file=sys.stderr)
+        shown, source = as_text(None if value == "" else value), _origin(config.origin(key))
+        print(_("now in force: {key} = {value}  # {source}", key=key, value=shown, source=source), file=sys.stderr)
 
 
 def _origin(source: Source) -> str:

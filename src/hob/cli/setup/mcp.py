@@ -200,11 +200,6 @@ def remove(name: Name, *, yes: Yes = False) -> int:
 @app.command
 def login(name: Name) -> int:
     """Log in to a server that requires it, in a browser here or on another machine."""
-    return log_in(name)
-
-
-def log_in(name: str) -> int:
-    """Log in again, replacing an earlier login."""
     config = read_config()
     server = _server(config, name)
     if not server.url:

@@ -140,10 +140,9 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     if ours:
         file.unlink(missing_ok=True)
     audit_action(home, "secrets.remove", key)
-    told = _("{key} is removed")
-    if reference and not ours:
-        told = _("{key} is removed; what {reference} refers to is kept")
-    print(told.format(key=key, reference=reference))
+    kept = reference and not ours
+    told = "{key} is removed; what {reference} refers to is kept" if kept else "{key} is removed"
+    print(_(told, key=key, reference=reference))
     return notify_daemon(home)
 
 

@@ -81,9 +81,8 @@ def show(name: Annotated[str, Parameter(help="The token; your own if not given."
     view = _find(name).view(time.time())
     if printed_json(view, json):
         return
-    told = _("{name}: {sender}, for {scopes}")
-    title = paint(line(view["name"], 32), "bold")
-    print(told.format(name=title, sender=class_word(view["class"]), scopes=", ".join(view["scopes"])))
+    title, scopes = paint(line(view["name"], 32), "bold"), ", ".join(view["scopes"])
+    print(_("{name}: {sender}, for {scopes}", name=title, sender=class_word(view["class"]), scopes=scopes))
     print(_("made {time}, valid {until}", time=when(view["created"]), until=_until(view["expires"], view["holds"])))
     if view["older"]:
         print(_("its former secret is still valid"))

@@ -182,10 +182,10 @@ def upgrade(
         print(f"  {number}. {paint(_(step), 'bold')}")
     if installation.note:
         print(f"\n{_(installation.note)}")
-    told = _("To go back: {commands}.")
+    told = "To go back: {commands}."
     if before:
-        told = _("To go back: {commands}; `hob restore {backup}`, since an older Hob refuses a newer one's database.")
-    print(f"\n{told.format(commands=_(installation.back), backup=shlex.quote(str(backup)))}")
+        told = "To go back: {commands}; `hob restore {backup}`, since an older Hob refuses a newer one's database."
+    print("\n" + _(told, commands=_(installation.back), backup=shlex.quote(str(backup))))
     _show_changes(changes, before, everything=all)
 
 

@@ -48,9 +48,14 @@ def approve(
 
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
-    told = _("{person} ({sender}) may write now: {addresses}")
-    addresses = printable(", ".join(let_in["addresses"]))
-    print(told.format(person=printable(let_in["id"]), sender=class_word(let_in["class"]), addresses=addresses))
+    print(
+        _(
+            "{person} ({sender}) may write now: {addresses}",
+            person=printable(let_in["id"]),
+            sender=class_word(let_in["class"]),
+            addresses=printable(", ".join(let_in["addresses"])),
+        )
+    )
 
 
 @app.command
