@@ -11,7 +11,10 @@ from hob.tools.browser.detection import EXTRA, is_library_there
 
 async def command(kernel: Kernel, call: CommandCall) -> str:
     """Run the command. Returns what was done, or the next step."""
-    control, wanted = kernel.port(BrowserControl), call.rest.strip()
+    wanted = call.rest.strip()
+    if not wanted and not is_library_there():
+        return say(call.language, "The browser needs a library: {command}", command=install_command(EXTRA))
+    control = kernel.port(BrowserControl)
     try:
         match wanted:
             case "take":
@@ -28,8 +31,6 @@ async def command(kernel: Kernel, call: CommandCall) -> str:
                 if await control.stop(call.session):
                     return say(call.language, "The browser is closed.")
                 return say(call.language, "No browser is open in this conversation.")
-            case "" if not is_library_there():
-                return say(call.language, "The browser needs a library: {command}", command=install_command(EXTRA))
             case "":
                 return say(call.language, "Browser: {state}", state=control.state_of(call.session))
             case _:

@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hob.app.browser.port import BrowserControl
+from hob.app.browser.port import BrowserControl, PagePictures
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.bus.waiting import unwrap_single_error
 from hob.config.loading import Config
-from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
@@ -29,12 +28,13 @@ def _making() -> Callable[..., Any]:
 
 
 class LazyBrowsers:
-    """Implements `Toolset` and `BrowserControl`; the implementation is loaded on first use."""
+    """Implements `Toolset` and `PagePictures`; the implementation is loaded on first use."""
 
     def __init__(self, kernel: Kernel, tasks: asyncio.TaskGroup) -> None:
         self._config = kernel.config
         self._there = is_library_there()
         self._tool = Lazy(lambda: _making()(kernel, lambda: self._config, kernel.config.home / FOLDER, tasks))
+        self.control: Lazy[BrowserControl] = Lazy(lambda: self._tool().browsers)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return (BROWSER_TOOL,) if self._there else ()
@@ -49,19 +49,6 @@ class LazyBrowsers:
         self._config = config
         if self._tool.loaded is not None:
             self._tool.loaded.browsers.settings = config[BrowserSettings]
-
-    def state_of(self, session: SessionKey) -> str:
-        state: str = self._tool().browsers.state_of(session)
-        return state
-
-    async def take(self, session: SessionKey) -> None:
-        await self._tool().browsers.take(session)
-
-    async def give_back(self, session: SessionKey) -> None:
-        await self._tool().browsers.give_back(session)
-
-    async def stop(self, session: SessionKey) -> bool:
-        return bool(await self._tool().browsers.stop(session))
 
     async def picture(self, html: str, *, scripts: bool) -> bytes | None:
         if not self._there:
@@ -88,7 +75,7 @@ async def open_browser(kernel: Kernel) -> AsyncIterator[Contribution]:
             browsers = LazyBrowsers(kernel, tasks)
             try:
                 yield Contribution(
-                    provides={BrowserControl: browsers},
+                    provides={BrowserControl: browsers.control, PagePictures: browsers},
                     toolsets=(browsers,),
                     status=browsers.view,
                     on_settings=browsers.reconfigure,

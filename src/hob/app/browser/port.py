@@ -1,4 +1,4 @@
-"""The port of the browsers for the owner's `/browser` command."""
+"""The ports of the browsers: for the owner's `/browser` command, and for pictures of pages."""
 
 from typing import Protocol
 
@@ -19,6 +19,10 @@ class BrowserControl(Protocol):
 
     async def stop(self, session: SessionKey) -> bool:
         """Close the browser. Returns False if none is open."""
+
+
+class PagePictures(Protocol):
+    """Renders pages."""
 
     async def picture(self, html: str, *, scripts: bool) -> bytes | None:
         """Render a page as JPEG; None if the extra is not installed. Raises ToolFailed."""

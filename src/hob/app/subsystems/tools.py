@@ -1,7 +1,7 @@
 """Hob's own tools."""
 
 from hob.agent.prompt.specs import EARLIER
-from hob.app.browser.port import BrowserControl
+from hob.app.browser.port import PagePictures
 from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
@@ -34,7 +34,7 @@ def _api_v1() -> Endpoints:
 
 TOOLS = Subsystem(
     name="tools",
-    needs=(MemorySearch, KnownFacts, BrowserControl),
+    needs=(MemorySearch, KnownFacts, PagePictures),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     tools=(*BUILTIN_GROUPS, EARLIER),

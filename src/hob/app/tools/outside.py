@@ -7,7 +7,7 @@ from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
-from hob.app.browser.port import BrowserControl
+from hob.app.browser.port import PagePictures
 from hob.app.kernel import CACHE, Kernel
 from hob.app.models.catalog import ModelCatalog
 from hob.app.tools.runtime import ExternalServices
@@ -31,7 +31,7 @@ def open_outside(kernel: Kernel, viewers: CanvasViewers) -> ExternalServices:
     limits, zone = config[SpendingSettings], zone_of(agent.timezone)
     budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
     catalog = ModelCatalog(models, kernel.choice, budget, kernel.clock)
-    return ExternalServices(OwnMessages(kernel), catalog, viewers, catalog.aclose, kernel.port(BrowserControl))
+    return ExternalServices(OwnMessages(kernel), catalog, viewers, catalog.aclose, kernel.port(PagePictures))
 
 
 @runtime_checkable
