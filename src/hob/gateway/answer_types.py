@@ -33,8 +33,17 @@ class LimitAnswer(TypedDict):
     left_usd: float
 
 
+class TokenLimitAnswer(TypedDict):
+    """A daily limit of tokens."""
+
+    key: str
+    limit: int
+    used: int
+    left: int
+
+
 class SpendingAnswer(TypedDict):
-    """Spending by item, and the limits."""
+    """Spending by item, and the limits in dollars and tokens."""
 
     days: int
     by: str
@@ -42,6 +51,7 @@ class SpendingAnswer(TypedDict):
     total: SpentAnswer
     rows: list[SpentAnswer]
     limits: list[LimitAnswer]
+    token_limits: list[TokenLimitAnswer]
 
 
 class SessionAnswer(TypedDict):

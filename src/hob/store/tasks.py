@@ -21,7 +21,8 @@ _INSERT = (
 )
 _SELECT = (
     "SELECT t.id, t.inbound, t.turn, t.session, t.trace_id, t.state, c.text, t.reason, t.created, t.updated,"
-    " u.waits_for FROM tasks t LEFT JOIN content c ON c.id = t.title LEFT JOIN turns u ON u.id = t.turn"
+    " u.waits_for, q.text FROM tasks t LEFT JOIN content c ON c.id = t.title LEFT JOIN turns u ON u.id = t.turn"
+    " LEFT JOIN content q ON q.id = u.question"
 )
 _CAME_THROUGH = (
     "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
@@ -29,11 +30,15 @@ _CAME_THROUGH = (
 )
 _state = cache(TaskState)
 _OPEN = "t.state IN ('pending', 'running', 'waiting')"
+_ENDED = "t.state NOT IN ('pending', 'running', 'waiting')"
+_BEFORE = "t.seq < (SELECT seq FROM tasks WHERE id = ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task. `title` is the first line of its message, empty if erased. `waits_for` is what its turn waits for."""
+    """One task. `title` is the first line of its message, empty if erased. `waits_for` is what its turn waits for, and
+    `question` what it asks.
+    """
 
     id: TaskId
     inbound: InboundId | None
@@ -46,6 +51,7 @@ class TaskRow:
     created: float
     updated: float
     waits_for: WaitsFor | None
+    question: str
 
 
 def add_task(
@@ -80,10 +86,10 @@ def _move(
 
 
 def _load(row: Sequence[Any]) -> TaskRow:
-    id, inbound, turn, session, trace, state, title, reason, created, updated, waits = row
+    id, inbound, turn, session, trace, state, title, reason, created, updated, waits, question = row
     return TaskRow(
         TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), _state(state), title_of(title), reason,
-        created, updated, None if waits is None else WaitsFor(waits),
+        created, updated, None if waits is None else WaitsFor(waits), question or "",
     )  # fmt: skip
 
 
@@ -96,13 +102,27 @@ class Tasks(StorePart):
         return _load(rows[0]) if rows else None
 
     async def find(
-        self, limit: int = 50, open_only: bool = False, state: str = "", channel: str = "", offset: int = 0
+        self,
+        limit: int = 50,
+        open_only: bool = False,
+        state: str = "",
+        channel: str = "",
+        offset: int = 0,
+        *,
+        ended_only: bool = False,
+        before: str = "",
     ) -> tuple[TaskRow, ...]:
-        """Return tasks, newest first, skipping `offset`: those in this state, otherwise only open ones; of one channel
-        if given.
+        """Return tasks, newest first, skipping `offset`: those in this state, otherwise only open or ended ones; of one
+        channel, and older than the task `before`, if given.
         """
-        terms = ["t.state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
-        where = " AND ".join(filter(None, terms))
+        which = "t.state = ?" if state else _OPEN if open_only else _ENDED if ended_only else ""
+        where = " AND ".join(filter(None, (which, channel and _CAME_THROUGH, before and _BEFORE)))
         sql = f"{_SELECT} {where and 'WHERE'} {where} ORDER BY t.seq DESC LIMIT ? OFFSET ?"
-        values = (*([state] if state else ()), *([f"{channel}:"] if channel else ()), limit, offset)
+        values = (
+            *([state] if state else ()),
+            *([f"{channel}:"] if channel else ()),
+            *filter(None, [before]),
+            limit,
+            offset,
+        )
         return tuple(_load(row) for row in await self._rows(sql, values))

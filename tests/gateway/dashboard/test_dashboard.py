@@ -21,6 +21,7 @@ from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
+from hob.testing.model import calls
 from tests.confined import BACKEND
 from tests.gateway.conftest import TOKEN, Machine, machine
 
@@ -384,6 +385,35 @@ async def test_tasks_and_events_are_filtered_by_channel_and_paginated_by_offset(
         later = (await page.get("/api/v1/timeline", params={**query, "offset": 1})).json()["events"]
         assert [each["text"] for each in every] == ["two", "one"]
         assert [each["text"] for each in later] == ["one"]
+
+
+async def test_tasks_are_paginated_by_cursor_and_those_that_wait_name_their_question(tmp_path: Path) -> None:
+    asks = calls(("ask_user", '{"question": "Which?", "options": ["red", "blue"]}'))
+    outside = {"HOB_WORKSPACE_PATH": str(tmp_path / "workspace")}
+    async with machine(tmp_path / "home", "1", "2", "3", asks, **outside) as hob, signed_in(hob) as page:
+        for text in ("one", "two", "three", "four"):
+            await hob.tcp.post("/chat", json={"message": text})
+
+        async def tasks(**query: Any) -> dict[str, Any]:
+            found: dict[str, Any] = (await page.get("/api/v1/tasks", params=query)).raise_for_status().json()
+            return found
+
+        [waiting] = (await tasks())["tasks"]
+        assert waiting["question"].startswith("Which?")
+        assert waiting["choices"] == ["red", "blue"]
+        first = await tasks(ended="true", limit=2)
+        rest = await tasks(ended="true", limit=2, before=first["before"])
+        assert [each["title"] for each in (*first["tasks"], *rest["tasks"])] == ["three", "two", "one"]
+        assert rest["before"] is None
+
+
+async def test_usage_names_the_daily_token_limit(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_SPENDING_DAILY_TOKENS="1") as hob:
+        await hob.tcp.post("/chat", json={"message": "hi"})
+        async with signed_in(hob) as page:
+            [limit] = (await page.get("/api/v1/usage")).json()["token_limits"]
+            assert (limit["key"], limit["limit"], limit["left"]) == ("spending.daily_tokens", 1, 0)
+            assert limit["used"] >= 1
 
 
 async def test_owners_changes_are_events_for_all_clients(hob: Machine) -> None:

@@ -3,7 +3,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { Problem, call, may } from "./client";
 import { useLanguage } from "../i18n";
 import { live } from "./live";
-import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer } from "./schema";
+import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer, TaskAnswer } from "./schema";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -20,8 +20,19 @@ export const queries = new QueryClient({
 export type Filter = Omit<NonNullable<Routes["GET /api/v1/timeline"]["query"]>, "before" | "limit">;
 
 export const useStatus = () => useQuery({ queryKey: ["status"], queryFn: () => call("GET /api/v1/status") });
-export const useTasks = () =>
-  useQuery({ queryKey: ["tasks"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, limit: 100 } }) });
+/** All open tasks: queued, running and waiting ones. */
+export const useTasks = () => useQuery({ queryKey: ["tasks"], queryFn: () => call("GET /api/v1/tasks", { query: { limit: 1000 } }) });
+/** Ended tasks, newest first, optionally only those in one state. */
+export const useEndedTasks = (state: "" | "done" | "failed" | "cancelled" = "", limit = 60) =>
+  useInfiniteQuery({
+    queryKey: ["tasks", "ended", state, limit],
+    queryFn: ({ pageParam }) => call("GET /api/v1/tasks", { query: { ended: true, state, limit, before: pageParam } }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.before ?? undefined,
+  });
+/** One question per conversation: messages that joined the turn wait with it. */
+export const questionsIn = (tasks: readonly TaskAnswer[]) =>
+  tasks.filter((each, place) => each.state === "waiting" && each.waits_for === "answer" && tasks.findLastIndex((one) => one.session === each.session && one.waits_for === "answer") === place);
 export const useSessions = () => useQuery({ queryKey: ["sessions"], queryFn: () => call("GET /api/v1/sessions") });
 export const useApprovals = () =>
   useQuery({ queryKey: ["approvals"], queryFn: () => call("GET /api/v1/approvals/pending"), enabled: may("read") || may("approve") });
@@ -38,11 +49,12 @@ export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryF
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
 export const useHistory = (session: string) =>
-  useQuery({
+  useInfiniteQuery({
     queryKey: ["history", session],
-    queryFn: () => call("GET /api/v1/sessions/history", { query: { session, limit: 200 } }),
+    queryFn: ({ pageParam }) => call("GET /api/v1/sessions/history", { query: { session, before: pageParam || undefined, limit: 60 } }),
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.before ?? undefined,
     enabled: !!session,
-    retry: false,
   });
 export const useTimeline = (filter: Filter) =>
   useInfiniteQuery({

@@ -1374,7 +1374,7 @@ export interface SpanAnswer {
   metadata: Record<string, unknown>;
 }
 
-/** Spending by item, and the limits. */
+/** Spending by item, and the limits in dollars and tokens. */
 export interface SpendingAnswer {
   days: number;
   by: string;
@@ -1382,6 +1382,7 @@ export interface SpendingAnswer {
   total: SpentAnswer;
   rows: SpentAnswer[];
   limits: LimitAnswer[];
+  token_limits: TokenLimitAnswer[];
 }
 
 /** Spending on one item. */
@@ -1457,11 +1458,14 @@ export interface TaskAnswer {
   created: number;
   updated: number;
   waits_for: string;
+  question?: string;
+  choices?: string[];
 }
 
 /** Tasks, newest first. */
 export interface TasksAnswer {
   tasks: TaskAnswer[];
+  before: string | null;
 }
 
 /** Activity totals. */
@@ -1469,6 +1473,14 @@ export interface TodayAnswer {
   turns: number;
   tools: number;
   memories: number;
+}
+
+/** A daily limit of tokens. */
+export interface TokenLimitAnswer {
+  key: string;
+  limit: number;
+  used: number;
+  left: number;
 }
 
 /** A tool. */
@@ -1528,6 +1540,8 @@ export interface TraceTaskAnswer {
   created: number;
   updated: number;
   waits_for: string;
+  question?: string;
+  choices?: string[];
   channel: string;
   delivery_status: string;
   prompt_tokens: number;
@@ -2168,7 +2182,7 @@ export interface Routes {
   };
   "GET /api/v1/tasks": {
     path: undefined;
-    query: { limit?: number; all?: boolean; state?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; status?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; channel?: string; offset?: number };
+    query: { limit?: number; all?: boolean; state?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; status?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; channel?: string; offset?: number; ended?: boolean; before?: string };
     body: undefined;
     answer: TasksAnswer;
   };

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { call, may } from "../api/client";
-import { useApprovals, useConnection, useStatus, useTasks, useUsage } from "../api/queries";
+import { questionsIn, useApprovals, useConnection, useStatus, useTasks, useUsage } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 
 const KEY = "hob.let_be";
@@ -40,7 +40,7 @@ export function useNeeds() {
   const failures = useQuery({ queryKey: ["tasks", "failed"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, state: "failed", limit: 50 } }) });
   const since = Date.now() / 1000 - SECONDS;
   const asked = approvals.data?.approvals ?? [];
-  const questions = tasks.data?.tasks.filter((each) => each.state === "waiting" && each.waits_for === "answer") ?? [];
+  const questions = questionsIn(tasks.data?.tasks ?? []);
   const limits = usage.data?.limits.filter(isReached) ?? [];
   const pairing = paired.data?.requests ?? [];
   const failed = failures.data?.tasks.filter((each) => each.updated > since && !each.session.startsWith("subagent:") && !known.includes(mark(each))) ?? [];

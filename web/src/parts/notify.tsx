@@ -1,20 +1,45 @@
 import { Bell } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { useApprovals } from "../api/queries";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { questionsIn, useApprovals, useTasks } from "../api/queries";
 import { t } from "../i18n";
 import { Button } from "./basics";
 import { headline } from "./headline";
+import { questionText } from "./question";
+import { sessionWord } from "./words";
 import { worker } from "./worker";
 
 const here = () => isSecureContext && "Notification" in window && "serviceWorker" in navigator;
 
-/** Notifies of each new approval while the page is not visible, if enabled. */
-export function useApprovalNotifications() {
-  const asked = useApprovals().data?.approvals;
+type Note = { id: string; title: string; body: string; data: string };
+
+/** What to notify of: approvals and questions; undefined until both are known. */
+function useNotes(): Note[] | undefined {
+  const approvals = useApprovals();
+  const tasks = useTasks().data?.tasks;
+  const asked = approvals.isEnabled ? approvals.data?.approvals : NONE;
+  return useMemo(() => asked && tasks && [
+    ...asked.map((each) => {
+      const { lead, object } = headline(each);
+      return { id: each.id, title: `${lead} ${object}`.trim(), body: each.why || each.reason, data: "/trust" };
+    }),
+    ...questionsIn(tasks).map((each) => ({
+      id: `${each.id} ${each.updated}`,
+      title: questionText(each) || t("Hob asked a question."),
+      body: each.choices?.join(" · ") ?? sessionWord(each.session),
+      data: `/chat?session=${encodeURIComponent(each.session)}`,
+    })),
+  ], [asked, tasks]);
+}
+
+const NONE: never[] = [];
+
+/** Notifies of each new approval or question while the page is not visible, if enabled. */
+export function useNotifications(count: number) {
+  const asked = useNotes();
   const known = useRef<Set<string> | null>(null);
+  useEffect(() => void navigator.setAppBadge?.(count).catch(() => undefined), [count]);
   useEffect(() => {
     if (!asked) return;
-    void navigator.setAppBadge?.(asked.length).catch(() => undefined);
     const before = known.current;
     known.current = new Set(asked.map((each) => each.id));
     if (!here() || Notification.permission !== "granted") return;
@@ -23,10 +48,8 @@ export function useApprovalNotifications() {
       const registration = await navigator.serviceWorker.ready;
       for (const each of await registration.getNotifications()) if (!known.current?.has(each.tag)) each.close();
       if (!before || document.visibilityState === "visible" && document.hasFocus()) return;
-      for (const each of asked) {
-        if (before.has(each.id)) continue;
-        const { lead, object } = headline(each);
-        await registration.showNotification(`${lead} ${object}`.trim(), { body: each.why || each.reason, tag: each.id, icon: "/icon.svg", requireInteraction: true, data: "/trust" });
+      for (const { id, title, ...more } of asked) {
+        if (!before.has(id)) await registration.showNotification(title, { ...more, tag: id, icon: "/icon.svg", requireInteraction: true });
       }
     });
   }, [asked]);

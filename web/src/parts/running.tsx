@@ -12,14 +12,15 @@ import { Button } from "./basics";
 
 /** Running turns behind their count in the header, each with a stop button. */
 export function RunningNow() {
-  const tasks = (useTasks().data?.tasks ?? []).filter((each) => ["pending", "running", "waiting"].includes(each.state));
-  const count = tasks.filter((each) => each.state !== "waiting").length;
-  if (!count) return null;
+  const tasks = useTasks().data?.tasks ?? [];
+  const running = tasks.filter((each) => each.state === "running").length;
+  const queued = tasks.filter((each) => each.state === "pending").length;
+  if (!running && !queued) return null;
   return (
     <>
       <button type="button" popoverTarget="running-now" className="flex min-h-9 items-center gap-1.5 hover:text-text">
         <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
-        {t("{count} running", { count })}
+        {[running && t("{count} running", { count: running }), queued && t("{count} queued", { count: queued })].filter(Boolean).join(" · ")}
       </button>
       <div id="running-now" popover="auto" role="dialog" aria-label={t("Running now")}
         className="inset-auto end-3 top-14 w-96 max-w-[calc(100vw-1.5rem)] divide-y divide-line rounded-md border border-line bg-surface text-text shadow-(--shadow)">

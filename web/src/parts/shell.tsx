@@ -6,7 +6,7 @@ import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { Problem, signOut } from "../api/client";
 import { live } from "../api/live";
-import { useApprovalNotifications } from "./notify";
+import { useNotifications } from "./notify";
 import { useNeeds } from "./needs";
 import { maySee } from "./places";
 import { RunningNow } from "./running";
@@ -66,11 +66,11 @@ const here = (path: string, place: string) => (place === "/" ? path === "/" : pa
 
 export function Shell() {
   useLiveUpdates();
-  useApprovalNotifications();
   const [path, go] = useLocation();
   const [searching, setSearching] = useState(false);
   const [showingKeys, setShowingKeys] = useState(false);
-  const { count: waiting, asked } = useNeeds();
+  const { count: waiting } = useNeeds();
+  useNotifications(waiting);
 
   useEffect(() => {
     document.title = waiting ? `(${waiting}) Hob` : "Hob";
@@ -107,7 +107,7 @@ export function Shell() {
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-surface focus:p-2">
         {t("Skip to content")}
       </a>
-      <Rail path={path} waiting={asked.length} />
+      <Rail path={path} waiting={waiting} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Header onSearch={() => setSearching(true)} onKeys={() => setShowingKeys(true)} waiting={waiting} />
         <Offline />
@@ -139,7 +139,7 @@ export function Shell() {
           </Suspense>
         </main>
       </div>
-      <Bottom path={path} waiting={asked.length} />
+      <Bottom path={path} waiting={waiting} />
       {searching && (
         <Suspense fallback={null}>
           <Palette onClose={() => setSearching(false)} places={PLACES} />
@@ -197,7 +197,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
         >
           <Icon size={18} aria-hidden className="shrink-0" />
           <span className={shown}>{t(word)}</span>
-          {place === "/trust" && <Dot count={waiting} />}
+          {place === "/" && <Dot count={waiting} />}
         </Link>
       ))}
       {further.length > 0 && <span aria-hidden className="mx-2.5 my-1 border-t border-line" />}
@@ -226,7 +226,7 @@ function Bottom({ path, waiting }: { path: string; waiting: number }) {
         <Link key={place} href={place} aria-current={here(path, place) ? "page" : undefined} className={look(here(path, place))}>
           <Icon size={20} aria-hidden />
           <span className="max-w-full truncate">{t(word)}</span>
-          {place === "/trust" && waiting > 0 && (
+          {place === "/" && waiting > 0 && (
             <span className="absolute end-1/4 top-1 rounded-full bg-warn px-1.5 text-xs font-semibold text-bg">{waiting}</span>
           )}
         </Link>

@@ -225,6 +225,13 @@ class Budget:
             limits.insert(0, session_limit(self._settings.per_session, session))
         return [BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
 
+    async def token_statuses(self) -> list[tuple[int, int]]:
+        """Return the tokens used today and their limit; empty without one."""
+        if (limit := self._settings.daily_tokens) is None:
+            return []
+        usage = (await self.ledger.spent(since=start_of_today(self._clock.now(), self.zone))).usage
+        return [(usage.input + usage.output, limit)]
+
     @asynccontextmanager
     async def _hold_room(
         self, caller: SpendingCaller, request: ModelRequest, input_estimate: int
@@ -253,13 +260,11 @@ class Budget:
 
     async def _check_tokens(self) -> None:
         """Raise BudgetExceeded if the day's tokens are used up."""
-        maximum = self._settings.daily_tokens
-        if maximum is None:
-            return
-        usage = (await self.ledger.spent(since=start_of_today(self._clock.now(), self.zone))).usage
-        if usage.input + usage.output >= maximum:
-            used = usage.input + usage.output
-            raise BudgetExceeded(say(Sentence.TOKENS_USED_UP, self._language, limit=f"{maximum:,}", spent=f"{used:,}"))
+        for used, limit in await self.token_statuses():
+            if used >= limit:
+                raise BudgetExceeded(
+                    say(Sentence.TOKENS_USED_UP, self._language, limit=f"{limit:,}", spent=f"{used:,}")
+                )
 
     async def _make_reservation(
         self,

@@ -63,6 +63,10 @@ class UsageReport:
                 }
                 for standing in await self._budget.budget_statuses()
             ],
+            "token_limits": [
+                {"key": "spending.daily_tokens", "limit": limit, "used": used, "left": max(0, limit - used)}
+                for used, limit in await self._budget.token_statuses()
+            ],
         }
 
     async def _by_tool(self, since: float, whole: Spending) -> dict[str, Spending]:

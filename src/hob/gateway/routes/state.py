@@ -98,6 +98,8 @@ class TasksQuery:
     status: str = field("KafClaw's name for `state`", "", one_of=("", *TaskState))
     channel: str = field("only those of messages from this channel", "", characters=(0, 80))
     offset: int = field("skip this many of the newest", 0, at_least=0, at_most=100_000)
+    ended: bool = field("only ended ones", False)
+    before: str = field("only those older than the task with this id", "", characters=(0, 80))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +239,16 @@ async def found_tasks(call: EndpointCall[TasksQuery], *, shown: bool = True) -> 
     """Return the newest matching tasks, with titles if `shown`."""
     payload = call.payload
     rows = await call.api.store.tasks.find(
-        payload.limit, not payload.all, payload.state or payload.status, payload.channel, payload.offset
+        payload.limit,
+        not (payload.all or payload.ended),
+        payload.state or payload.status,
+        payload.channel,
+        payload.offset,
+        ended_only=payload.ended,
+        before=payload.before,
     )
-    return {"tasks": [task_view(row, shown=shown) for row in rows]}
+    more = rows[-1].id if len(rows) == payload.limit else None
+    return {"tasks": [task_view(row, shown=shown) for row in rows], "before": more}
 
 
 async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:

@@ -11,6 +11,7 @@ from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.translation.language import translatable
+from hob.core.turns import WaitsFor
 from hob.gateway.http.failures import ErrorBody, status_of_fault
 from hob.store.messages.inbox import Result
 from hob.store.store import Store
@@ -130,6 +131,8 @@ class TaskAnswer(TypedDict):
 
     state: see [states](states.md)
     waits_for: what its turn waits for: `approval`, `answer`, `child`, `client`, `time` or `store`; else empty
+    question: only while it waits for an `answer`: what it asks
+    choices: only beside `question`, if it offers some: one of them, or its number, answers
     """
 
     id: str
@@ -141,12 +144,18 @@ class TaskAnswer(TypedDict):
     created: float
     updated: float
     waits_for: str
+    question: NotRequired[str]
+    choices: NotRequired[list[str]]
 
 
 class TasksAnswer(TypedDict):
-    """Tasks, newest first."""
+    """Tasks, newest first.
+
+    before: leads to the next part as the parameter of this name; null at the end
+    """
 
     tasks: list[TaskAnswer]
+    before: str | None
 
 
 def usage_view(usage: Usage, cost: int | None) -> UsageAnswer:
@@ -265,7 +274,7 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
 
 def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
     """Return one task."""
-    return {
+    view: TaskAnswer = {
         "id": row.id,
         "state": row.state,
         "session": row.session,
@@ -276,6 +285,11 @@ def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
         "updated": row.updated,
         "waits_for": row.waits_for or "",
     }
+    if shown and row.question and row.waits_for is WaitsFor.ANSWER:
+        view["question"] = row.question
+        if choices := parse_options(row.question):
+            view["choices"] = list(choices)
+    return view
 
 
 async def export_lines(store: Store, session: str | None) -> AsyncIterator[str]:

@@ -1,21 +1,26 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { ArrowDown, Sparkles, Wrench, X } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
-import type { EntryAnswer, HistoryAnswer } from "../../api/schema";
+import { questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
+import type { EntryAnswer, HistoryAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
+import { Asked, QuestionCard, questionText } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
 import { Edit, Entries, Mine } from "./said";
 
-/** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation. */
-type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean };
+/** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation;
+`replied`: its question was answered by the next message, which shows the rest of the turn. */
+type Growing = {
+  key: string; id: string; trace: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean;
+  replied?: TaskAnswer; replies?: boolean;
+};
 
 /** Prefix of conversations that memory ignores. */
 const PRIVATE = "private-";
@@ -27,8 +32,10 @@ export function Conversation({ session }: { session: string }) {
   const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
   const [growing, setGrowing] = useState<Growing[]>([]);
   const [announced, setAnnounced] = useState({ text: "", count: 0 });
-  const entries = useMemo(() => history.data?.entries ?? [], [history.data]);
+  const entries = useMemo(() => history.data?.pages.flatMap((_, place, all) => all.at(-1 - place)!.entries) ?? [], [history.data]);
+  const open = useTasks().data?.tasks.filter((each) => each.session === session) ?? [];
   const seen = useRef(new Set<string>());
+  const unreachable = !!history.error && !(history.error instanceof Problem) && connection.state === "lost";
   const isNew = history.error instanceof Problem && history.error.status === 404;
 
   const change = useCallback((key: string, with_: (one: Growing) => Partial<Growing>) => {
@@ -41,25 +48,27 @@ export function Conversation({ session }: { session: string }) {
       switch (message.type) {
         case "accepted":
           seen.current.add(String(message.id));
-          return change(key, () => ({ id: String(message.id) }));
+          return change(key, () => ({ id: String(message.id), trace: String(message.trace_id) }));
         case "delta":
-          return change(key, (one) => ({ answer: (one.answer || (one.late ? "… " : "")) + text }));
+          return change(key, (one) => (one.replied ? {} : { answer: (one.answer || (one.late ? "… " : "")) + text }));
         case "retracted":
           return change(key, () => ({ answer: "", late: false }));
         case "progress":
           if (message.what === "settled") return;
           return change(key, (one) => ({ steps: [...one.steps, [message.name, text].filter(Boolean).join(" ")].slice(-6) }));
         case "question":
-          return void client.invalidateQueries({ queryKey: ["approvals"] });
+          for (const each of ["approvals", "tasks"]) void client.invalidateQueries({ queryKey: [each] });
+          return;
         case "result": {
           const error = message.error as { code: string; message: string } | undefined;
           const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
           if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
           return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
-            const kept = client.getQueryData<HistoryAnswer>(["history", session])?.entries ?? [];
+            const kept = client.getQueryData<InfiniteData<HistoryAnswer>>(["history", session])?.pages[0]?.entries ?? [];
             const reply = String(message.reply ?? "");
-            if (error) change(key, () => ({ problem: error.message, fault: error.code, over: true }));
+            // a message that joined another one's turn is in the history under that one's trace
+            if (error) change(key, (one) => ({ problem: error.message, fault: error.code, over: true, ...(message.merged_into ? { trace: kept.findLast((each) => each.role === "user" && each.text === one.text)?.trace_id ?? one.trace } : {}) }));
             else if (reply && !kept.some((each) => each.role === "assistant" && each.text === reply)) change(key, () => ({ answer: reply, steps: [], over: true, aside: true }));
             else setGrowing((all) => all.filter((one) => one.key !== key));
           });
@@ -100,13 +109,17 @@ export function Conversation({ session }: { session: string }) {
       if (draft.text === "/fork") return void fork(); // moves this page to the copy, and no other client
       if (draft.text === "/private") return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`);
       const key = crypto.randomUUID();
-      setGrowing((all) => [...all.filter((one) => !one.over), { key, id: "", text: draft.text, answer: "", steps: [], problem: "", over: false }]);
+      const asked = draft.text.startsWith("/") ? undefined : questionsIn(client.getQueryData<TasksAnswer>(["tasks"])?.tasks ?? []).find((each) => each.session === session);
+      setGrowing((all) => [
+        ...all.filter((one) => !one.over).map((one) => (asked && !one.replied && (one.id === asked.id || one.replies) ? { ...one, replied: asked, steps: [] } : one)),
+        { key, id: "", trace: "", text: draft.text, answer: "", steps: [], problem: "", over: false, replies: !!asked },
+      ]);
       live.ask(
         { type: "send", key, message: draft.text, session, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) },
         hear(key),
       );
     },
-    [fork, goTo, hear, session],
+    [client, fork, goTo, hear, session],
   );
 
   useOpen(session, growing, seen, (late) => {
@@ -146,21 +159,24 @@ export function Conversation({ session }: { session: string }) {
     was.current = connection.state;
   }, [connection.state, growing, change, hear]);
 
-  const { box, atEnd, toEnd } = useEnd([entries, growing, asked.length]);
   const working = growing.filter((one) => !one.over);
-  const tasks = useTasks().data?.tasks.filter((each) => each.session === session && ["running", "waiting"].includes(each.state)) ?? [];
+  const active = working.findLast((one) => one.replies) ?? working.find((one) => !one.replied);
+  const questions = questionsIn(open).filter((each) => !growing.some((one) => one.replied && one.replied.id === each.id && one.replied.updated === each.updated));
+  const { box, atEnd, toEnd, keepPlace } = useEnd(entries[0]?.n, [entries, growing, asked.length, questions.length]);
+  const tasks = open.filter((each) => each.state !== "pending");
   const stop = () => { // queued messages continue, as after /stop
     for (const id of tasks.length ? tasks.map((each) => each.id) : [working[0]?.id]) if (id) live.ask({ type: "stop", id }, () => undefined);
   };
-  const shownIn = useMemo(() => new Set(entries.map((each) => `${each.role}:${each.text}`)), [entries]);
+  const kept = useMemo(() => new Set(entries.filter((each) => each.role === "user").map((each) => each.trace_id)), [entries]);
 
   return (
     <Edit value={edit}>
       <div ref={box} className="relative min-h-0 flex-1 overflow-y-auto" data-testid="conversation" role="region" aria-label={t("Conversation")} tabIndex={0}>
         <h1 className="sr-only">{t("Conversation")} {session}</h1>
         <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-6">
-          {history.isPending && <Skeleton rows={3} className="h-16" />}
-          {history.isError && !isNew && <Failure error={history.error} retry={() => void history.refetch()} />}
+          {(history.isPending || unreachable) && <Skeleton rows={3} className="h-16" />}
+          {history.hasNextPage && <Button className="self-center" disabled={history.isFetchingNextPage} onClick={() => { keepPlace(); void history.fetchNextPage(); }}>{t("Load earlier messages")}</Button>}
+          {history.isError && !isNew && !unreachable && <Failure error={history.error} retry={() => void history.refetch()} />}
           {!history.isPending && !entries.length && !growing.length && (isNew || history.isSuccess) && (
             <Empty icon={Sparkles} title={t("What can Hob do for you?")}>
               {session.startsWith(`api:${PRIVATE}`) && <p>{t("Off the record: Hob remembers nothing from this conversation.")}</p>}
@@ -170,15 +186,16 @@ export function Conversation({ session }: { session: string }) {
           <Entries entries={growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} />
           {growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
-              {!(one.id && shownIn.has(`user:${one.text}`)) && <Mine text={one.text} />}
-              {one.steps.length > 0 && !one.over && (
+              {!(one.trace && kept.has(one.trace)) && <Mine text={one.text} />}
+              {one.steps.length > 0 && !one.over && !questions.length && (
                 <p className="flex items-center gap-2 text-sm text-muted">
                   <Wrench size={14} aria-hidden /> {one.steps.at(-1)}
                 </p>
               )}
-              {one.answer && <Markdown text={one.answer} />}
+              {one.answer && (one.over || working.findLast((each) => each.answer === one.answer) === one) && <Markdown text={one.answer} />}
+              {one.replied && <Asked text={questionText(one.replied)} options={one.replied.choices} />}
               {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only shown here, not part of the conversation.")}</p>}
-              {one.id && !one.answer && !one.over && working[0] !== one && (
+              {one.id && !one.answer && !one.over && !one.replied && active !== one && (
                 <p className="-mt-3 flex items-center justify-end gap-2 text-xs text-muted">
                   {t("queued")}
                   <button type="button" className="inline-flex items-center gap-1 hover:text-text" onClick={() => {
@@ -189,11 +206,12 @@ export function Conversation({ session }: { session: string }) {
                   </button>
                 </p>
               )}
-              {!one.answer && !one.over && !asked.length && working[0] === one && <Thinking />}
+              {!one.answer && !one.over && !asked.length && !questions.length && active === one && <Thinking />}
               {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure error={one.problem} />)}
             </div>
           ))}
           {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+          {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={(text) => send({ text, files: [] })} />)}
           {forked && <Failure error={forked} />}
         </div>
       </div>
@@ -215,13 +233,13 @@ function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string
   const tasks = useTasks().data?.tasks;
   const unnamed = growing.some((one) => !one.id && !one.over); // it may be one of them
   useEffect(() => {
-    const found = (tasks ?? []).filter((each) => each.session === session && ["pending", "running", "waiting"].includes(each.state) && !seen.current.has(each.id));
+    const found = (tasks ?? []).filter((each) => each.session === session && !seen.current.has(each.id));
     if (!connected || unnamed || !found.length) return;
     for (const each of found) seen.current.add(each.id);
     void call("GET /api/v1/timeline", { query: { session, kind: "inbound", limit: 100 } }).then(({ events }) => {
       const texts = new Map(events.map((each) => [each.trace_id, each.text])); // a task holds only the beginning
       onFound(found.reverse().map((each) => ({
-        key: each.id, id: each.id, text: texts.get(each.trace_id) ?? each.title, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
+        key: each.id, id: each.id, trace: each.trace_id, text: texts.get(each.trace_id) ?? each.title, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
       })));
     });
   });
@@ -231,7 +249,7 @@ function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string
 const spoken = (text: string) => text.replace(/```\w*|[*_`#|]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 
 /** Sticks to the end while the reader is there; otherwise keeps the reader's position. */
-function useEnd(changes: unknown[]) {
+function useEnd(first: number | undefined, changes: unknown[]) {
   const box = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
   const [atEnd, setAtEnd] = useState(true);
@@ -255,11 +273,21 @@ function useEnd(changes: unknown[]) {
       grown.disconnect();
     };
   }, []);
+  const below = useRef(0); // distance from the end, kept while earlier entries are added above
+  const keepPlace = useCallback(() => {
+    if (!box.current) return;
+    stuck.current = false;
+    below.current = box.current.scrollHeight - box.current.scrollTop;
+  }, []);
+  useLayoutEffect(() => {
+    if (below.current && box.current) box.current.scrollTop = box.current.scrollHeight - below.current;
+    below.current = 0;
+  }, [first]);
   useLayoutEffect(() => {
     if (stuck.current && box.current) box.current.scrollTop = box.current.scrollHeight;
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, changes);
-  return { box, atEnd, toEnd };
+  return { box, atEnd, toEnd, keepPlace };
 }
 
 function Thinking() {

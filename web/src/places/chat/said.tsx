@@ -10,6 +10,7 @@ import { Badge, Button } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
+import { AskedBy } from "../../parts/question";
 import { sends } from "./composer";
 import { Beside } from "./panel";
 
@@ -153,6 +154,12 @@ export function Entries({ entries }: { entries: EntryAnswer[] }) {
         {entry.text && <Markdown text={entry.text} />}
         {entry.calls.map((call) => {
           const result = results.get(`${entry.n} ${call.id}`);
+          if (call.name === "ask_user" && !result?.is_error) return (
+            <div key={call.id} className="flex flex-col gap-5">
+              <AskedBy args={call.arguments} />
+              {result && <Mine text={result.text} />}
+            </div>
+          );
           return (
             <div key={call.id} className="flex flex-col gap-2">
               <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">

@@ -3,7 +3,7 @@ import { ArrowRight, Brain, CalendarClock, CircleAlert, CircleCheck, CircleHelp,
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { call, may } from "../../api/client";
-import { useModels, useStatus, useTasks, useUsage } from "../../api/queries";
+import { useEndedTasks, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, moment, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -13,6 +13,7 @@ import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
 import { leave, useNeeds } from "../../parts/needs";
 import { To, maySee } from "../../parts/places";
 import { NotifyChoice } from "../../parts/notify";
+import { QuestionCard } from "../../parts/question";
 import { Running } from "../../parts/running";
 import { Told } from "../../parts/told";
 import { ToModels, TryAgain } from "../../parts/unanswered";
@@ -20,15 +21,13 @@ import { sessionWord, wordOf } from "../../parts/words";
 import { worker } from "../../parts/worker";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
-const OPEN = ["pending", "running", "waiting"];
-
 /** What needs the owner, what is running, and today's figures. */
 export function Home() {
   const status = useStatus();
   const tasks = useTasks();
   const { asked, questions, limits, pairing, failed, unaccepted, count, waits: unknown } = useNeeds();
-  const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
-  const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
+  const open = tasks.data?.tasks ?? [];
+  const recent = useEndedTasks("", 6).data?.pages[0]?.tasks ?? [];
   // shown together, so that late answers do not move the page
   const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown;
   return (
@@ -52,10 +51,8 @@ export function Home() {
             ) : (
               <div className="flex flex-col gap-3">
                 {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
-                {asked.length > 0 && <NotifyChoice quiet />}
-                {questions.map((each) => (
-                  <Ask key={each.id} text={each.title} more={t("Hob asked a question in {session}", { session: sessionWord(each.session) })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
-                ))}
+                                {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} />)}
+                {asked.length + questions.length > 0 && <NotifyChoice quiet />}
                 {limits.map((limit) => (
                   <Ask key={limit.key} text={t("Limit {key} reached", { key: limit.key })} more={t("{spent} of {limit} spent. Anything that costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
                     href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change limit")} />

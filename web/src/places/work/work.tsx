@@ -1,7 +1,7 @@
 import { ListChecks, RotateCcw } from "lucide-react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
-import { useChange, useTasks } from "../../api/queries";
+import { useChange, useEndedTasks, useTasks } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
@@ -9,7 +9,6 @@ import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
 import { sessionWord, wordOf } from "../../parts/words";
 
-const OPEN = ["pending", "running", "waiting"];
 const TABS = [["all", "All"], ["done", "done"], ["failed", "failed"], ["cancelled", "stopped"]] as const;
 const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = { done: "good", failed: "bad", set_aside: "bad", waiting: "warn" };
 
@@ -17,10 +16,10 @@ const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = { done: "good",
 export function Work() {
   const tasks = useTasks();
   const [search, setSearch] = useSearchParams();
-  const state = search.get("state") ?? "all";
-  const all = tasks.data?.tasks ?? [];
-  const open = all.filter((each) => OPEN.includes(each.state));
-  const over = all.filter((each) => !OPEN.includes(each.state) && (state === "all" || each.state === state));
+  const state = TABS.find(([name]) => name === search.get("state"))?.[0] ?? "all";
+  const open = tasks.data?.tasks ?? [];
+  const ended = useEndedTasks(state === "all" ? "" : state);
+  const over = ended.data?.pages.flatMap((page) => page.tasks) ?? [];
   return (
     <Page title={t("Work")} about={t("What Hob is working on, what is queued, and what is done.")} more={<StopAll count={open.length} />}>
       {tasks.isError && <Failure error={tasks.error} retry={() => void tasks.refetch()} />}
@@ -36,14 +35,19 @@ export function Work() {
       <Section
         title={t("Earlier")}
         more={
-          <Tabs label={t("Task filter")} chosen={state as "all"} onChoose={(chosen) => setSearch(chosen === "all" ? {} : { state: chosen }, { replace: true })}
+          <Tabs label={t("Task filter")} chosen={state} onChoose={(chosen) => setSearch(chosen === "all" ? {} : { state: chosen }, { replace: true })}
             tabs={TABS.map(([name, word]) => [name, t(word)] as const)} />
         }
       >
-        {tasks.isPending ? (
+        {ended.isError ? (
+          <Failure error={ended.error} retry={() => void ended.refetch()} />
+        ) : ended.isPending ? (
           <Skeleton rows={6} className="h-12" />
         ) : over.length ? (
-          <Card className="divide-y divide-line">{over.map((each) => <Row key={each.id} task={each} />)}</Card>
+          <>
+            <Card className="divide-y divide-line">{over.map((each) => <Row key={each.id} task={each} />)}</Card>
+            {ended.hasNextPage && <Button className="mt-3 w-full" disabled={ended.isFetchingNextPage} onClick={() => void ended.fetchNextPage()}>{t("Show older")}</Button>}
+          </>
         ) : (
           <Empty icon={ListChecks} title={t("No tasks.")}>{t("Every message you send is a task. Track its progress here.")}</Empty>
         )}
