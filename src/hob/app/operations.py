@@ -189,7 +189,6 @@ class DaemonOperations:
         return await self._queues.wake(turn)
 
     async def stop_all(self, reason: str) -> int:
-        await self._store.subagents.end_all("killed")
         ended = await halt(self._queues, reason)
         return ended + await self._tool_runtime.stop_commands()
 

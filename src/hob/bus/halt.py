@@ -18,18 +18,22 @@ _CHANNEL, _KEY = "hob", "halted"
 async def halt(queues: SessionQueues, reason: str) -> int:
     """Stop every turn and waiting message and hold autonomous work; return the number stopped. Raises StoreErrors.
 
-    The halt is durable before anything is stopped.
+    The halt is durable before anything is stopped, and no turn starts until everything is.
     """
     context = queues.context
     now = context.clock.now().timestamp()
-    await context.store.channel_state.put(_CHANNEL, "", {_KEY: repr(now)})
-    context.halted = now
-    ended: list[bool] = []  # waiting messages first, or they would start when the turn before them ends
-    for session in await context.store.inbox.busy_sessions():
-        waiting = [row.inbound.id for row in await context.load_waiting(session)]
-        ended += [await queues.cancel(id, reason) for id in waiting]
-    ended += [await queues.cancel(turn, reason) for turn in await context.store.turns.unfinished_since(now)]
-    ended += [running.stop(reason) for running in tuple(context.running_turns.values())]
+    ended: list[bool] = []
+    async with context.stopping:
+        await context.store.channel_state.put(_CHANNEL, "", {_KEY: repr(now)})
+        context.halted = now
+        ended += [running.stop(reason) for running in context.running_turns.values()]
+        await context.store.subagents.end_all("killed")
+        for session in await context.store.inbox.busy_sessions():
+            waiting = [row.inbound.id for row in await context.load_waiting(session)]
+            ended += [await queues.cancel(id, reason) for id in waiting]
+        ended += [await queues.cancel(turn, reason) for turn in await context.store.turns.unfinished_since(now)]
+        # one of them may have been starting
+        ended += [running.stop(reason) for running in context.running_turns.values()]
     log.info("everything was stopped (%d turns and messages); what is self-made is held", sum(ended))
     return sum(ended)
 

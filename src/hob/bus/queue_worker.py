@@ -332,8 +332,9 @@ class QueueWorker:
     async def _acquire_slot(self) -> None:
         self.queue.interruptible = True
         await self._resources.slots.acquire()
-        self.queue.interruptible = False
         self._has_slot = True
+        async with self.context.stopping:
+            self.queue.interruptible = False
 
     def _release_slot(self) -> None:
         if self._has_slot:

@@ -59,6 +59,8 @@ class BusContext:
     """Set when a turn is parked until a time."""
     halted: float | None = None
     """Time since which (Unix seconds) everything is stopped and autonomous work held, or None."""
+    stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while everything is stopped: no turn starts meanwhile."""
     ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
     """Number of turns ended by this process, by state and code; the code is empty if there is none."""
 

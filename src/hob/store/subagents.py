@@ -25,11 +25,15 @@ from hob.store.turns.late_results import put_result
 from hob.store.turns.turns import wake_turn
 
 SPAWN, SEND = "spawn", "send"
-_WITH_TURN = "FROM subagents s LEFT JOIN inbox i ON i.id = s.id LEFT JOIN turns t ON t.id = i.turn"
+_WITH_TURN = (
+    "FROM subagents s LEFT JOIN inbox i ON i.id = coalesce((SELECT x.id FROM inbox x WHERE x.id = s.steer), s.id)"
+    " LEFT JOIN turns t ON t.id = i.turn"
+)
+_STEER = "UPDATE subagents SET steer = ? WHERE id = ? AND why = '' AND taken IS NULL RETURNING 1"
 _SELECT = (
     "SELECT s.id, s.kind, s.turn, s.parent, s.root, s.session, s.depth, s.name, l.text, s.origin, s.cleanup, s.seconds,"
-    f" s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state, p.trace_id"
-    f" {_WITH_TURN} LEFT JOIN content l ON l.id = s.label LEFT JOIN turns p ON p.id = s.turn"
+    " s.created, s.why, s.taken, s.closed, s.steer, i.id, i.state, t.id, t.state, t.created, t.ended, p.state,"
+    f" p.trace_id {_WITH_TURN} LEFT JOIN content l ON l.id = s.label LEFT JOIN turns p ON p.id = s.turn"
 )
 _INSERT = (
     "INSERT OR IGNORE INTO subagents (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup,"
@@ -41,7 +45,7 @@ _ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?
 _END_ALL = (
     "UPDATE subagents SET why = ? WHERE why = '' AND closed = 0 AND taken IS NULL"
     " AND NOT EXISTS (SELECT 1 FROM inbox i JOIN turns t ON t.id = i.turn"
-    " WHERE i.id = subagents.id AND t.ended IS NOT NULL)"
+    " WHERE i.id = coalesce(subagents.steer, subagents.id) AND t.ended IS NOT NULL)"
 )
 _PENDING = f"{_SELECT} WHERE s.closed = 0 AND s.taken IS NULL ORDER BY s.seq"
 _QUEUED = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
@@ -59,7 +63,8 @@ _OUTCOME = (
 )
 _TAKE = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
 _OPEN_CHILDREN = (
-    "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
+    "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = coalesce(s.steer, s.id)"
+    " WHERE s.parent = ? AND s.kind = 'spawn'"
     " AND s.why = '' AND coalesce(i.state, '') != 'settled'"
 )
 
@@ -69,7 +74,8 @@ class SubagentRow:
     """One delegated run. `id` is its message, `turn` and `parent` delegated it, `root` pays for it.
 
     `origin` is the chat its report goes to. `why` is the reason if it was ended from outside, `taken` the receiver of
-    its result. `waits` means that its turn is parked.
+    its result. `steer` is the newest message that corrected it; its turn becomes the run's. `waits` means that its turn
+    is parked.
     """
 
     id: InboundId
@@ -87,6 +93,7 @@ class SubagentRow:
     created: float = 0.0
     why: str = ""
     taken: str | None = None
+    steer: InboundId | None = None
     closed: bool = False
     status: str = "accepted"
     """`accepted`, `running`, `completed`, `failed`, `timeout` or `killed`."""
@@ -166,9 +173,20 @@ class StoredSubagents(StorePart):
         if chosen:
             change_session(connection, row.session, at, chosen)
 
-    async def enqueue(self, turn: TurnId, inbound: Inbound) -> None:
-        """Queue a message to Hob itself; idempotent by its key. Raises StoreErrors."""
-        await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, "", inbound))
+    @transaction
+    def steer(self, connection: apsw.Connection, turn: TurnId, run: InboundId, inbound: Inbound) -> None:
+        """Queue a message that corrects a run, which stays open until it is answered; idempotent by its key.
+
+        Raises InvalidCall if the run has ended, StoreErrors.
+        """
+        if find_row(connection, _STEER, (inbound.id, run)) is None:
+            raise InvalidCall("it has just ended; its report is on the way")
+        _enqueue(connection, ContentWriter(connection), turn, run, inbound)
+
+    async def unsteer(self, id: InboundId, steer: InboundId) -> None:
+        """Record that a message that corrects this run was refused. Raises StoreErrors."""
+        sql = "UPDATE subagents SET steer = NULL WHERE id = ? AND steer = ?"
+        await self._writer.write(lambda c: c.execute(sql, (id, steer)).fetchall())
 
     @transaction
     def remove_queued(self, connection: apsw.Connection, key: str, *events: TimelineEvent) -> None:
@@ -274,12 +292,15 @@ def _load_queued(key: str, run: str, body: str) -> QueuedMessage:
 
 def _load(row: Sequence[Any]) -> SubagentRow:
     (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup, seconds, created, why, taken, closed,
-     inbox, own, state, began, ended, parent_state, parent_trace) = row  # fmt: skip
+     steer, message, inbox, own, state, began, ended, parent_state, parent_trace) = row  # fmt: skip
     turn_state = None if state is None else TurnState(state)
+    status = _status(why, inbox, turn_state)
+    if steer not in (None, message) and not why:
+        status = "running"  # it is still to be corrected
     return SubagentRow(
         InboundId(id), kind, TurnId(turn), SessionKey(parent), SessionKey(root), SessionKey(session), depth, name,
-        label or "", _address(origin), cleanup, seconds, created, why, taken, bool(closed),
-        _status(why, inbox, turn_state), own, turn_state is TurnState.PARKED, began, ended,
+        label or "", _address(origin), cleanup, seconds, created, why, taken, steer, bool(closed),
+        status, own, turn_state is TurnState.PARKED, began, ended,
         None if parent_state is None else TurnState(parent_state), parent_trace,
     )  # fmt: skip
 

@@ -21,7 +21,16 @@ from hob.bus.notices import Hub
 from hob.config.loading import load_config
 from hob.core.ids import CallId, InboundId, OutboxId, SessionKey, TurnId, new_trace_id
 from hob.core.messages import INTERNAL_CHANNEL, Address, Button, Inbound, Outbound, OutboundKind, Sender
-from hob.core.models import AssistantMessage, ModelReply, ModelRequest, StopReason, ToolMessage, Usage, UserMessage
+from hob.core.models import (
+    AssistantMessage,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    StopReason,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
 from hob.core.steps import ModelReplied
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Trust
@@ -40,14 +49,15 @@ TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2"}
 
 
 @asynccontextmanager
-async def hob(home: Path, think: Line, environ: Mapping[str, str] | None = None) -> AsyncIterator[App]:
+async def hob(home: Path, think: Line | ScriptedModel, environ: Mapping[str, str] | None = None) -> AsyncIterator[App]:
     usual = {
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
         "HOB_MODEL_NAME": "m",
         "HOB_WORKSPACE_PATH": str(home / "w"),
     }
     config = load_config(SECTIONS, home=home / "state", environ={**usual, **(environ or {})})
-    async with open_app(config.home, config, subsystems=stand_ins(ScriptedModel(otherwise=think))) as app:
+    model = think if isinstance(think, ScriptedModel) else ScriptedModel(otherwise=think)
+    async with open_app(config.home, config, subsystems=stand_ins(model)) as app:
         yield app
 
 
@@ -257,6 +267,24 @@ async def test_sub_agents_end_when_killed_or_timed_out(tmp_path: Path) -> None:
         assert "timeout" in await said(app, "wait for it")
 
 
+async def test_kill_names_sub_agents_that_had_already_ended_and_list_shows_killed_ones(tmp_path: Path) -> None:
+    manage = [("subagents", json.dumps({"action": action, "target": "one"})) for action in ("kill", "list", "kill")]
+    again = "subagents", '{"action": "steer", "target": "99", "text": "x"}'
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        script = [OPEN, spawn("a", label="one"), *manage, again]
+        done = len(made(request))
+        return asks(request, script[done]) if done < len(script) else json.dumps(results(request)[2:])
+
+    async with hob(tmp_path, think, HELD) as app:
+        killed, listed, repeated, steered = json.loads(await said(app, "kill it"))
+        (row,) = await rows(app)
+        assert killed == f"Ended: {row.id}."
+        assert '"status": "killed"' in listed
+        assert repeated == f"None was at work. {row.id} had already ended (killed)."
+        assert "'99' matches no sub-agent" in steered
+
+
 async def test_sub_agents_ended_by_stop_all_are_not_reported_after_resume(tmp_path: Path) -> None:
     reported: list[str] = []
 
@@ -279,6 +307,49 @@ async def test_sub_agents_ended_by_stop_all_are_not_reported_after_resume(tmp_pa
         assert await app.operations.lift()
         assert await said(app, "what now?") == "They work on it."
         assert not reported
+
+
+class Gated(ScriptedModel):
+    """Requests that start with a gated text wait until its event is set."""
+
+    def __init__(self, think: Line) -> None:
+        super().__init__(otherwise=think)
+        self.gates: dict[Callable[[ModelRequest], bool], asyncio.Event] = {}
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        for applies, event in self.gates.items():
+            if applies(request):
+                await event.wait()
+        async for each in super().stream(request):
+            yield each
+
+
+async def test_sub_agent_steered_in_its_last_round_reports_what_it_says_to_that(tmp_path: Path) -> None:
+    begun, steered = asyncio.Event(), asyncio.Event()
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "new report" if "hurry" in request.messages[-1].text else "old report"
+        steer = "subagents", '{"action": "steer", "target": "one", "text": "hurry"}'
+        script = [OPEN, spawn("look", label="one"), steer, ("sessions_yield", "{}")]
+        done = len(made(request))
+        return asks(request, script[done]) if done < len(script) else results(request)[-1]
+
+    def is_first_of_child(request: ModelRequest) -> bool:
+        if in_child(request):
+            begun.set()
+        elif "sessions_yield" not in made(request) and "subagents" in made(request):
+            steered.set()
+        return in_child(request) and len(request.messages) == 1
+
+    model = Gated(think)
+    model.gates[is_first_of_child] = steered
+    model.gates[lambda request: made(request)[-1:] == ["spawn"]] = begun
+    async with hob(tmp_path, model) as app:
+        reply = await said(app, "go")
+        assert "new report" in reply
+        (row,) = await rows(app)
+        assert row.status == "completed"
 
 
 # a tree of twelve
@@ -382,7 +453,9 @@ async def test_sub_agents_of_untrusted_turns_are_untrusted(tmp_path: Path) -> No
 async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) -> None:
     def think(request: ModelRequest) -> str | ModelReply:
         if in_child(request):
-            return "twelve pots" if "A message from session" in request.messages[-1].text else "found seven cups"
+            if "A message from session" in request.messages[-1].text:
+                return "twelve pots"
+            return "found seven cups" if made(request) else asks(request, OPEN)
         script: list[ModelReply] = [
             asks(request, OPEN),
             asks(request, spawn("count cups", label="cups")),
@@ -391,6 +464,8 @@ async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) 
                 request,
                 *(("sessions_list", "{}"), ("sessions_search", '{"query": "seven"}'), ("session_status", "{}")),
                 *(("sessions_history", '{"session": "cups"}'), ("agents_list", "{}")),
+                ("sessions_list", '{"kinds": ["subagent"], "message_limit": 1}'),
+                ("sessions_history", '{"session": "cups", "include_tools": false}'),
             ),
             asks(request, ("sessions_send", '{"session": "cups", "message": "and pots?"}')),
         ]
@@ -398,11 +473,16 @@ async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) 
         return script[done] if done < len(script) else json.dumps(results(request)[3:])
 
     async with hob(tmp_path, think) as app:
-        listed, found, status, history, agents, sent = json.loads(await said(app, "count"))
+        listed, found, status, history, agents, children, plain, sent = json.loads(await said(app, "count"))
         assert '"kind": "main"' in listed
         assert '"kind": "subagent"' in listed
         assert "found seven cups" in found
         assert f'"session": "{ROOT}"' in status
+        assert 'm", "cost_usd"' in status
+        assert '"messages": "assistant: found seven cups"' in children
+        assert '"main"' not in children
+        assert "tool: " in history
+        assert "tool: " not in plain
         assert "assistant: found seven cups" in history
         assert agents == '[{"id": "main"}]'
         assert "twelve pots" in sent

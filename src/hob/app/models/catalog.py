@@ -48,6 +48,10 @@ class ModelNames:
         """Return the default model, its fallbacks, the models of tasks and providers, and the aliases."""
         return tuple(dict.fromkeys((*self._references(), *self._choice.aliases)))
 
+    def default(self) -> str:
+        """Return the default model, as far as it is known without asking a server; otherwise empty."""
+        return self._choice.default_name()
+
     def check(self, name: str, *, bare: bool = False) -> None:
         """Raise NotFound unless it is configured or a connected provider's model; `bare` names need not be listed."""
         try:
@@ -67,12 +71,8 @@ class ModelNames:
         settings = self._settings
         named = (settings.name, *settings.fallbacks, *settings.tasks.values())
         of_providers = (f"{id}/{own.model}" for id, own in settings.providers.items() if own.model)
-        try:
-            usual = self._choice.default()
-        except ModelError:
-            usual = None
-        if usual is not None and usual.model:
-            yield str(usual)
+        if usual := self.default():
+            yield usual
         for name in filter(None, (*named, *of_providers)):
             try:
                 yield str(self._choice.resolve(name))

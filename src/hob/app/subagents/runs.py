@@ -138,7 +138,7 @@ class SubagentRuns:
         by_id = {row.id: row for row in rows}
         for message in found:
             row = by_id.get(message.run)
-            spawned = row is not None and row.kind == SPAWN
+            spawned = row is not None and row.kind == SPAWN and message.key == message_key(row.id)
             if row is not None and row.why:
                 await self.store.subagents.remove_queued(message.key)
                 continue
@@ -153,10 +153,12 @@ class SubagentRuns:
                 raise
             except HobError as error:
                 log.warning("a message to a session was not taken: %s", error)
-                if row is not None:
+                if row is not None and message.key != message_key(row.id):
+                    await self.store.subagents.unsteer(row.id, message.inbound.id)
+                elif row is not None:
                     await self.store.subagents.end(row.id, "failed")
                     failed = True
-            if row is None or row.kind != SPAWN:
+            if row is None or not spawned:
                 await self.store.subagents.remove_queued(message.key)
                 continue
             at_work += 1
@@ -178,7 +180,9 @@ class SubagentRuns:
         """End a run and its descendants. Raises StoreErrors."""
         await self.store.subagents.end(row.id, why)
         await self.store.subagents.remove_queued(message_key(row.id))
-        await running.operations.cancel(row.id, why)
+        for id in (row.steer, row.id):
+            if id is not None:
+                await running.operations.cancel(id, why)
         for child in await self.store.subagents.of(row.session):
             if child.parent == row.session and child.kind == SPAWN and child.open:
                 await self.kill(running, child)

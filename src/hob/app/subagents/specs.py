@@ -89,7 +89,7 @@ SESSIONS_YIELD = ToolSpec(
 )
 SESSIONS_LIST = ToolSpec(
     name="sessions_list",
-    description="Sessions that may be looked into, newest first.",
+    description="Visible sessions, newest first.",
     schema={
         "type": "object",
         "properties": {
@@ -97,12 +97,14 @@ SESSIONS_LIST = ToolSpec(
             "active_minutes": {"type": "integer", "description": "0: any"},
             "limit": {"type": "integer", "minimum": 1, "maximum": 100},
             "archived": {"type": "boolean"},
+            "kinds": {"type": "array", "items": {"type": "string", "enum": ["main", "subagent"]}},
+            "message_limit": {"type": "integer", "description": "newest messages", "minimum": 0, "maximum": 20},
         },
     },
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE}),
     restart=Restart.AGAIN,
-    roles=ArgumentRole(plain=("search", "active_minutes", "limit", "archived")),
+    roles=ArgumentRole(plain=("search", "active_minutes", "limit", "archived", "kinds", "message_limit")),
 )
 SESSIONS_HISTORY = ToolSpec(
     name="sessions_history",
@@ -113,13 +115,14 @@ SESSIONS_HISTORY = ToolSpec(
             "session": {"type": "string"},
             "limit": {"type": "integer", "minimum": 1, "maximum": 200},
             "offset": {"type": "integer", "description": "how many of the newest are left out", "minimum": 0},
+            "include_tools": {"type": "boolean", "description": "results of tools too; the default"},
         },
         "required": ["session"],
     },
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE}),
     restart=Restart.AGAIN,
-    roles=ArgumentRole(plain=("session", "limit", "offset")),
+    roles=ArgumentRole(plain=("session", "limit", "offset", "include_tools")),
 )
 SESSIONS_SEARCH = ToolSpec(
     name="sessions_search",

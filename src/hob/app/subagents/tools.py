@@ -132,7 +132,9 @@ class SubagentToolset:
         try:
             self._models.check(name)
         except NotFound as unknown:
-            raise InvalidCall(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
+            known = ", ".join(self._models.names())
+            which = f"there are: {known}" if known else "leave `model` out for the usual one"
+            raise InvalidCall(f"no model is called {name!r}; {which}") from unknown
 
     async def _make_row(
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
@@ -180,10 +182,12 @@ class SubagentToolset:
         else:
             chosen = [_select(rows, target)]
         if action == "kill":
-            for row in chosen:
+            at_work = [row for row in chosen if row.open]
+            for row in at_work:
                 await self._runs.end(row)
                 await self._runs.note(row, "kill")
-            return f"Ended: {', '.join(row.id for row in chosen) or 'none was at work'}."
+            over = "".join(f" {row.id} had already ended ({row.status})." for row in chosen if not row.open)
+            return (f"Ended: {', '.join(row.id for row in at_work)}." if at_work else "None was at work.") + over
         (row,) = chosen
         if not row.open or not text.strip():
             raise InvalidCall("steer needs text, and a sub-agent that is at work")
@@ -192,12 +196,12 @@ class SubagentToolset:
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
             id=id, key=f"steer:{id}", to=Address(INTERNAL_CHANNEL, row.id),
         )  # fmt: skip
-        await self._store.subagents.enqueue(
-            context.turn.id, replace(inbound, session=row.session, trace=new_trace_id())
+        await self._store.subagents.steer(
+            context.turn.id, row.id, replace(inbound, session=row.session, trace=new_trace_id())
         )
         await self._runs.note(row, "steer")
         self._runs.wake()
-        return f"{row.id} is told."
+        return f"Told {row.label or row.id}; its report will answer that too."
 
     @implements(SESSIONS_YIELD, HOB_LABEL)
     async def sessions_yield(self, context: CallContext) -> str:
@@ -214,6 +218,8 @@ class SubagentToolset:
         active_minutes: int = 0,
         limit: int = 20,
         archived: bool = False,
+        kinds: Sequence[Literal["main", "subagent"]] = (),
+        message_limit: int = 0,
     ) -> str:
         now = self._runs.clock.now().timestamp()
         found = [
@@ -221,8 +227,12 @@ class SubagentToolset:
             for each in await self._visible(context, archived=archived)
             if search.casefold() in f"{each.key} {each.title}".casefold()
             if not active_minutes or now - each.updated <= 60 * active_minutes
-        ]
-        return json.dumps([_session_view(each, now) for each in found[:limit]])
+            if not kinds or _kind(each.key) in kinds
+        ][:limit]
+        views = [_session_view(each, now) for each in found]
+        for view in views if message_limit else ():
+            view["messages"] = await self._history(view["session"], message_limit)
+        return json.dumps(views)
 
     @implements(SESSIONS_HISTORY)
     async def sessions_history(
@@ -231,14 +241,16 @@ class SubagentToolset:
         context: CallContext,
         limit: int = 20,
         offset: int = 0,
+        include_tools: bool = True,
     ) -> str:
         key = (await self._find(context, session)).key
+        return await self._history(key, limit, offset, tools=include_tools) or "Nothing was said there."
+
+    async def _history(self, key: SessionKey, limit: int, offset: int = 0, *, tools: bool = False) -> str:
         view = await self._store.transcript.load_view(key, limit + offset)
         shown = view.entries[: len(view.entries) - offset][-limit:]
-        return (
-            _format_entries([entry for entry in shown if entry.text], _ENTRY_CHARACTERS)[-_HISTORY_CHARACTERS:]
-            or "Nothing was said there."
-        )
+        said = [entry for entry in shown if entry.text and (tools or entry.role != "tool")]
+        return _format_entries(said, _ENTRY_CHARACTERS)[-_HISTORY_CHARACTERS:]
 
     @implements(SESSIONS_SEARCH)
     async def sessions_search(self, query: str, context: CallContext, limit: int = 10) -> str:
@@ -280,8 +292,16 @@ class SubagentToolset:
         found = await self._find(context, session) if session else await self._store.sessions.get(context.turn.session)
         spent = await self._store.ledger.spent(session=found.key)
         view = _session_view(found, now.timestamp())
-        return json.dumps({**view, "model": found.model, "cost_usd": dollars(spent.cost), "calls": spent.calls,
-                           "tokens": spent.usage.input + spent.usage.output, "now": now.isoformat()})  # fmt: skip
+        return json.dumps(
+            {
+                **view,
+                "model": found.model or self._models.default() or None,
+                "cost_usd": dollars(spent.cost),
+                "calls": spent.calls,
+                "tokens": spent.usage.input + spent.usage.output,
+                "now": now.isoformat(),
+            }
+        )
 
     @implements(AGENTS_LIST, HOB_LABEL)
     async def agents_list(self) -> str:
@@ -306,7 +326,7 @@ class SubagentToolset:
         labels = {row.session: row.label for row in await self._store.subagents.of(context.turn.session)}
         found = [each for each in seen if name in (each.key, each.title, labels.get(each.key))]
         if len(found) != 1:
-            raise InvalidCall(f"no session {name!r} may be looked into here; sessions_list tells which may be")
+            raise InvalidCall(f"no session {name!r} is visible here; sessions_list shows those that are")
         return found[0]
 
 
@@ -327,19 +347,23 @@ def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
     close = [row for row in rows if row.label.startswith(target) or row.id.startswith(target)]
     found = exact or close
     if len(found) != 1:
-        which = "none" if not found else f"several ({', '.join(row.id for row in found)})"
-        raise InvalidCall(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
+        which = f"several sub-agents ({', '.join(row.id for row in found)})" if found else "no sub-agent"
+        raise InvalidCall(f"{target!r} matches {which}; the action list shows all")
     return found[0]
 
 
 def _list_item(n: int, row: SubagentRow) -> dict[str, Any]:
-    return {"n": n, "runId": row.id, "label": row.label, "session": row.session, "status": row.status}
+    return {"n": n, "runId": row.id, "label": row.label, "session": row.session, "status": row.why or row.status}
+
+
+def _kind(session: SessionKey) -> str:
+    return "subagent" if depth_of(session) else "main"
 
 
 def _session_view(session: Session, now: float) -> dict[str, Any]:
     return {
         "session": session.key,
-        "kind": "subagent" if depth_of(session.key) else "main",
+        "kind": _kind(session.key),
         "title": session.title,
         "entries": session.entries - session.since,
         "minutes_ago": round((now - session.updated) / 60) if session.updated else None,

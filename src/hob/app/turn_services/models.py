@@ -16,7 +16,6 @@ from hob.app.features import Features
 from hob.app.kernel import CACHE, Kernel
 from hob.app.models.catalog import ModelCatalog, open_model_catalog
 from hob.app.subagents.sessions import depth_of
-from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.ports.model import Model, Prices
 from hob.core.values import dataclass
@@ -25,7 +24,6 @@ from hob.guard.screening.model_calls.screening import ModelScreening
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.providers.catalog.prices import ModelProfiles, open_prices
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings
@@ -88,21 +86,10 @@ async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: F
         settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room
     )
     catalog = await stack.enter_async_context(open_model_catalog(models, kernel.choice, budget, clock))
-    return ModelServices(
-        routes, model, prices, partial(_default_model, kernel.choice), room, prompts, budget, compactor, catalog
-    )
+    return ModelServices(routes, model, prices, kernel.choice.default_name, room, prompts, budget, compactor, catalog)
 
 
 async def _find_payer(store: Store, session: SessionKey) -> SessionKey:
     """Return the session that pays: a sub-agent's spending belongs to its root."""
     row = await store.subagents.spawned_as(session) if depth_of(session) else None
     return session if row is None else row.root
-
-
-def _default_model(choice: ModelChoice) -> str:
-    """Return the default model's name, as far as it is known without asking a server."""
-    try:
-        ref = choice.default()
-    except ModelError:
-        return ""
-    return str(ref) if ref is not None and ref.model else ""

@@ -126,6 +126,14 @@ class ModelChoice:
         """
         return self._found()[0]
 
+    def default_name(self) -> str:
+        """Return the default model's name, as far as it is known without asking a server; otherwise empty."""
+        try:
+            ref = self.default()
+        except ModelError:
+            return ""
+        return str(ref) if ref is not None and ref.model else ""
+
     def line(self) -> str:
         """Return which model is the default and why, for people."""
         try:
