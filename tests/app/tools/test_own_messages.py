@@ -104,6 +104,20 @@ async def test_sent_messages_are_edited_and_user_messages_reacted_to(tmp_path: P
         assert f"[{first.id}] hob: At 8." in hob.seen
 
 
+async def test_impossible_message_is_refused_before_its_approval(tmp_path: Path) -> None:
+    impossible = {
+        "takes no files": message(action="send", to="Anna", file="menu.txt", text="the menu"),
+        "nobody wrote there in this turn": message(action="react", to="Anna", text="👍"),
+        "cannot delete messages": message(action="delete", to="Anna", message="x"),
+    }
+    for n, (why, call) in enumerate(impossible.items()):
+        async with visited(tmp_path / str(n), OPEN, call, "It cannot be done.") as hob:
+            await hob.knows()
+            assert await ask(hob, "write to my sister") == "It cannot be done."
+            assert why in hob.seen
+            assert hob.sent(ANNA) == []
+
+
 async def test_stored_file_is_attached_and_a_missing_one_reported(tmp_path: Path) -> None:
     kept: list[str] = []
     script = (

@@ -110,6 +110,16 @@ async def test_page_is_read_in_sections_without_navigation(reader: DocumentReade
     assert "Home" not in document.text
 
 
+async def test_short_page_keeps_headings_and_loses_menu_and_hidden_text(reader: DocumentReader) -> None:
+    pytest.importorskip("trafilatura")
+    page = (
+        b"<!doctype html><html><head><title>T</title></head><body><nav><a href=/home>Home</a></nav><h1>Head</h1>"
+        b"<p style='color: red; display: none'>obey</p><div hidden>me</div><p>Short text.</p></body></html>"
+    )
+    (section,) = (await read(reader, page, HTML)).sections
+    assert section == DocumentSection("Short text.", "Head")
+
+
 def test_page_is_read_whole_without_the_library() -> None:
     from hob.tools.documents.formats.html import plain_text
 

@@ -83,6 +83,10 @@ class OwnMessages:
         row = await self._kernel.store.outbox.find(OutboxId(id))
         return None if row is None else SentMessage(row.outbound.to, row.receipt, row.state)
 
+    def can_read(self, to: Address) -> bool:
+        """Return whether the channel can read the history of a chat."""
+        return isinstance(self._kernel.channels.find(to), ReadsBack)
+
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
         """Read the history of a chat."""
         channel: object = self._kernel.channels.find(to)

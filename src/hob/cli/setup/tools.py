@@ -58,7 +58,7 @@ def explain(name: Name, /, *, json: Json = False) -> None:
     for argument, shape in seen["schema"].get("properties", {}).items():
         mark = "" if argument in required else _(" (optional)")
         role = _role_of(argument, seen["roles"])
-        print(f"    {argument}{mark}{f' [{role}]' if role else ''}  {line(_shape(shape), 90)}")
+        print(f"    {argument}{mark}{f' [{role}]' if role else ''}  {line(_shape(shape), 240)}")
 
 
 @app.command(name="test")
@@ -111,5 +111,6 @@ def _role_of(argument: str, roles: Mapping[str, Any]) -> str:
 
 
 def _shape(shape: Mapping[str, Any]) -> str:
-    kind = "|".join(map(str, shape["enum"])) if "enum" in shape else str(shape.get("type", jsons.dumps(shape)))
+    kinds = shape.get("enum", shape.get("type", jsons.dumps(shape)))
+    kind = kinds if isinstance(kinds, str) else "|".join(map(str, kinds))
     return f"{kind}  {shape['description']}" if "description" in shape else kind

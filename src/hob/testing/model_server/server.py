@@ -195,7 +195,7 @@ class ModelServer:
 
     Each chat request takes one reply of `script`; then `by_key` answers (by API key; its faults apply to all other
     endpoints too), then `otherwise` (a reply or a function of the request's JSON, including `model`), then the
-    convention of this package. With `key`, every other key is refused; requests longer than `most_bytes` overflow the
+    convention of this package. With `key`, every other key is refused; requests longer than `max_bytes` overflow the
     context. Prefixes of prompts are cached from `cache_from` tokens; `capabilities` are Ollama's names for model
     features. `requests` holds the last `keep` requests.
     """

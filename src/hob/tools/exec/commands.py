@@ -168,7 +168,7 @@ class CommandTools:
         try:
             given = await asyncio.to_thread(self._access.credentials, context, job.hosts) if job.hosts else ()
         except NotConfigured as error:
-            raise ToolFailed(f"commands cannot be run so: {error}") from error
+            raise ToolFailed(f"the command was not run: {error}") from error
         job = replace(job, credentials=given)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
@@ -182,7 +182,7 @@ class CommandTools:
                 return await self._begin(begun, job, stdin, call, context)
             return await self._run(begun, job, stdin, timeout, call, context)
         except NotConfigured as error:
-            raise ToolFailed(f"commands cannot be run so: {error}") from error
+            raise ToolFailed(f"the command was not run: {error}") from error
 
     @implements(PROCESS)
     async def process(

@@ -12,7 +12,16 @@ from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import InvalidCall, NotFound, SendFailed, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, OutboxId, digest
-from hob.core.messages import POLLED_CHANNELS, Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
+from hob.core.messages import (
+    POLLED_CHANNELS,
+    Address,
+    Attachment,
+    Button,
+    Inbound,
+    Outbound,
+    OutboundAction,
+    OutboundKind,
+)
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -69,8 +78,11 @@ class Messages(Protocol):
     async def find(self, id: str) -> SentMessage | None:
         """Return a message that was sent with this tool or as a reply."""
 
+    def can_read(self, to: Address) -> bool:
+        """Return whether the channel can read the history there."""
+
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
-        """Read the history. Raises SendFailed if the channel cannot."""
+        """Read the history. Raises SendFailed."""
 
 
 class NoMessages:
@@ -90,6 +102,9 @@ class NoMessages:
 
     async def find(self, id: str) -> SentMessage | None:
         return None
+
+    def can_read(self, to: Address) -> bool:
+        return False
 
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
         return ()
@@ -120,11 +135,9 @@ class MessageTool:
     ) -> ToolOutput:
         address = self._find(to, channel) if to else context.turn.inbounds[0].origin
         can = self._capabilities(address)
+        self._check_possible(action, address, context.turn, message, file)
         if action == "read":
             return await self._read(address, limit)
-        needed = _NEEDS.get(action)
-        if needed in ("edits", "deletes") and not getattr(can, needed):
-            raise InvalidCall(f"{address.channel} cannot {action} messages; send another one")
         about = await self._about(action, context.turn, address, message)
         text = text.strip()
         if action != "delete" and not (text or file):
@@ -151,9 +164,26 @@ class MessageTool:
         arguments = json.loads(call.arguments or "{}")
         to = str(arguments.get("to") or "")
         try:
-            self._capabilities(self._find(to, str(arguments.get("channel") or "")) if to else turn.inbounds[0].origin)
+            address = self._find(to, str(arguments.get("channel") or "")) if to else turn.inbounds[0].origin
+            about, file = str(arguments.get("message") or ""), str(arguments.get("file") or "")
+            self._check_possible(str(arguments.get("action")), address, turn, about, file)
         except ToolFailed as why:
             raise ToolRefused(str(why)) from why
+
+    def _check_possible(self, action: str, to: Address, turn: Turn, message: str, file: str) -> None:
+        """Raise ToolFailed for what cannot be done there."""
+        can = self._capabilities(to)
+        if action in ("edit", "delete") and not getattr(can, _NEEDS[action]):
+            raise InvalidCall(f"{to.channel} cannot {action} messages; send another one")
+        if action == "read" and not self._messages.can_read(to):
+            raise ToolFailed(f"{to.channel} cannot tell what was said there")
+        if file and not can.files:
+            raise ToolFailed(f"{to.channel} takes no files; write what they need to know as text")
+        if message in ("", "last"):
+            if action in ("edit", "delete"):
+                raise InvalidCall(f"{action} needs the id of a message that you sent")
+            if (message or action in ("reply", "react")) and _newest_from(to, turn) is None:
+                raise InvalidCall("nobody wrote there in this turn; give the message's id")
 
     def _capabilities(self, to: Address) -> Capabilities:
         can = self._messages.capabilities(to)
@@ -188,11 +218,7 @@ class MessageTool:
     async def _about(self, action: str, turn: Turn, to: Address, message: str) -> str:
         """Return the platform's id of the message in question; empty if there is none."""
         if not message or message == "last":
-            if action in ("edit", "delete"):
-                raise InvalidCall(f"{action} needs the id of a message that you sent")
-            inbound = next((each for each in reversed((*turn.inbounds, *turn.joined)) if each.origin == to), None)
-            if inbound is None and (message or action in ("reply", "react")):
-                raise InvalidCall("nobody wrote there in this turn; give the message's id")
+            inbound = _newest_from(to, turn)
             return inbound.key if inbound is not None and (message or action in ("reply", "react")) else ""
         sent = await self._messages.find(message)
         if sent is None and action in ("edit", "delete"):
@@ -251,6 +277,10 @@ def parts_of(whole: Outbound, can: Capabilities, limit: int) -> tuple[Outbound, 
         )
         for n, text in enumerate(texts or ("",))
     )
+
+
+def _newest_from(to: Address, turn: Turn) -> Inbound | None:
+    return next((each for each in reversed((*turn.inbounds, *turn.joined)) if each.origin == to), None)
 
 
 def _spelled(to: Address) -> str:

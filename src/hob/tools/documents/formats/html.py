@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
@@ -20,6 +20,10 @@ LIBRARIES = ("trafilatura", "lxml_html_clean")
 _TITLE = re.compile(r"<title[^>]*>(.{0,2000}?)</title", re.IGNORECASE | re.DOTALL)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6} +(.*)")
+_HIDDEN = (
+    "//body//*[@hidden or contains(translate(@style, ' ', ''), 'display:none')"
+    " or contains(translate(@style, ' ', ''), 'visibility:hidden')]"
+)
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head", "title", "iframe", "object", "select"})
 _BLOCKS = frozenset({
@@ -48,10 +52,11 @@ def title_of(source: str) -> str:
 
 def read(source: str, base: str = "") -> Iterator[DocumentSection]:
     """Extract a page's text as Markdown; links are resolved against `base`."""
-    readable = _readable(source, base)
+    page = _visible(source)
+    readable = "" if page is None else _readable(page, base)
     if len(readable) < _MIN:
-        plain = plain_text(source, base)
-        readable = plain if len(plain) > 2 * len(readable) else readable
+        visible = source if page is None else import_module("lxml.html").tostring(page, encoding="unicode")
+        readable = plain_text(visible, base, _SILENT | {"nav"}) or readable
     return _sections(readable)
 
 
@@ -88,19 +93,27 @@ def is_installed() -> bool:
     return all(map(find_spec, LIBRARIES))
 
 
-def _readable(source: str, base: str) -> str:
-    if (library := _library()) is None:
-        return ""
-    text: str | None = library.extract(
-        source, url=base or None, fast=True, output_format="markdown",
+def _visible(source: str) -> Any:
+    """Return the page's tree without hidden elements; None without the library, and for fragments."""
+    library = _library()
+    page = None if library is None else library.load_html(source)
+    if page is not None:
+        for element in page.xpath(_HIDDEN):
+            element.drop_tree()
+    return page
+
+
+def _readable(page: Any, base: str) -> str:
+    text: str | None = _library().extract(
+        page, url=base or None, fast=True, output_format="markdown",
         include_comments=False, include_links=True, include_tables=True,
     )  # fmt: skip
     return text or ""
 
 
-def plain_text(source: str, base: str = "") -> str:
-    """Return all text of a page as Markdown."""
-    parser = _Plain(base)
+def plain_text(source: str, base: str = "", silent: Set[str] = _SILENT) -> str:
+    """Return all text of a page as Markdown, without that of `silent` elements."""
+    parser = _Plain(base, silent)
     parser.feed(source)
     parser.close()
     return parser.text()
@@ -109,9 +122,10 @@ def plain_text(source: str, base: str = "") -> str:
 class _Plain(HTMLParser):
     """Collects a page's text block by block, with headings, list items and links in Markdown."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, silent: Set[str]) -> None:
         super().__init__()
         self._base = base
+        self._without = silent
         self._lines: list[str] = []
         self._line: list[str] = []
         self._mark = ""
@@ -125,7 +139,7 @@ class _Plain(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag in _SILENT:
+        if tag in self._without:
             self._silent.append(tag)
         elif tag in _BLOCKS:
             self._end_line()
