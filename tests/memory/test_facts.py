@@ -14,6 +14,8 @@ from hob.memory.facts.decisions import decide, is_valid_at, settled
 from hob.memory.facts.editor import FactEditor
 from hob.memory.facts.extraction import FactDecision, Proposal, choose_known, question, read_answer
 from hob.memory.retrieval.retriever import Retriever
+from hob.memory.service import MemoryService
+from hob.memory.settings import MemorySettings
 from hob.store.store import Store
 from hob.store.timeline import TimelineFilter
 from hob.testing.clock import ManualClock
@@ -30,9 +32,10 @@ def said(text: str, day: int = 1) -> MemoryItem:
     )  # fmt: skip
 
 
-def proposal(text: str, predicate: str, value: str, day: int = 1, **changes: object) -> Proposal:
+def proposal(text: str, predicate: str, value: str, day: int = 1, at: float = 0.0, **changes: object) -> Proposal:
     changes = {"decision": FactDecision.ADD, "subject": "owner", **changes}
-    return Proposal(said=said(text, day), predicate=predicate, object=value, **changes)  # type: ignore[arg-type]
+    words = replace(said(text, day), at=at or day * DAY)
+    return Proposal(said=words, predicate=predicate, object=value, **changes)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -107,6 +110,20 @@ async def test_question_finds_the_fact_it_asks_for_among_other_messages(store: S
     found = await Retriever(store.memory_index).search(asked, scope=OWNER, now=60 * DAY, limit=3)
     assert found[0].item.layer == Layer.FACT
     assert wanted in found[0].item.text
+
+
+@pytest.mark.parametrize(("asked", "wanted"), QUESTIONS[:8])
+async def test_move_of_today_already_counts_today(asked: str, wanted: str) -> None:
+    clock = ManualClock()
+    async with memory_store(clock) as store:
+        await clock.advance(9 * 3600)
+        morning = clock.now().timestamp()
+        await told(store, proposal("I live in Paris near the river.", "lives_in", "Paris", at=morning))
+        await told(store, proposal("I moved to Berlin this morning.", "lives_in", "Berlin", at=morning + 60))
+        await clock.advance(120)
+        service = MemoryService(store.items, store.facts, Retriever(store.memory_index), MemorySettings(), clock)
+        first, *_ = await service.search(asked, OWNER, 3)
+        assert (first.item.layer, wanted in first.item.text) == (Layer.FACT, True)
 
 
 async def test_owners_facts_are_not_shown_for_questions_about_somebody_else(store: Store) -> None:

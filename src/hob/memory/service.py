@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Protocol
 
@@ -78,12 +77,10 @@ class MemoryService:
         allows: Callable[[str], bool] = lambda _: True,
         plugin_layers: Collection[str] = (),
         thorough: ItemSearcher | None = None,
-        zone: tzinfo | None = UTC,
     ) -> None:
         """`allows` returns whether the owner's turns may use memory now, with a given model.
 
-        `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches. Days begin as
-        in `zone` (None: the machine's).
+        `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches.
         """
         self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *plugin_layers)
@@ -93,7 +90,6 @@ class MemoryService:
         self.settings = settings
         """The current settings."""
         self._clock = clock
-        self._zone = zone
         self._allows = allows
         self._has_news = True
         self.permanent = 0
@@ -135,13 +131,9 @@ class MemoryService:
 
         If the embedder fails, words alone count, and the status shows its `problem`.
         """
-        # so that the same day gives the same results in the same order
-        now = datetime.fromtimestamp(min(as_of, self._clock.now().timestamp()), self._zone)
-        now = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        now = min(as_of, self._clock.now().timestamp())
         retriever = self._thorough if asked else self._retriever
-        search = partial(
-            retriever.search, query, scope=scope, layers=layers, now=now.timestamp(), limit=limit, budget=budget
-        )
+        search = partial(retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
         try:
             return await search(as_of=as_of)
         except ModelError:

@@ -49,7 +49,7 @@ def open_service(
     zone = zone_of(config[AgentSettings].timezone)
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile), zone)
     if assistance is None:
-        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers, zone=zone)
+        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers)
     by_itself = AssistedRetriever(retriever, assistance, use_model=False) if assistance.rater else retriever
     thorough = AssistedRetriever(retriever, assistance, use_model=True)
-    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough, zone)
+    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough)

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
@@ -187,11 +187,11 @@ class Retriever:
         """Return items that help with the query, best first: at most `limit`, from these layers or from all.
 
         With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds), later items are
-        left out and items replaced later are included. Equal queries over equal memory give equal results. Raises
-        StoreErrors, and ModelError if an embedder is configured and fails.
+        left out and items replaced later are included. Equal queries over equal memory give equal results on the same
+        day, unless an item ends or expires meanwhile. Raises StoreErrors, and ModelError if an embedder is configured and fails.
         """
         search = SnapshotSearch(
-            Query.parse(query, now, self._zone),
+            Query.parse(query, self._start_of_day(now), self._zone),
             frozenset(layers),
             now,
             limit,
@@ -201,6 +201,10 @@ class Retriever:
             as_of,
         )
         return await self._index.read(scope, search)
+
+    def _start_of_day(self, now: float) -> float:
+        day = datetime.fromtimestamp(now, self._zone)
+        return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
     async def prepare(self, scope: Scope) -> None:
         """Load this scope's vector index ahead of a question. Raises StoreErrors."""
