@@ -219,15 +219,17 @@ class MemoryService:
     ) -> tuple[Memory, ...]:
         try:
             found = await self.search(query, scope, limit * 3, self._searched, asked=shown is None)
+            if shown is not None:
+                found = _keep_helpful(query, [each for each in found if not shown(each.item)])
+            kept = _group_adjacent(found[:limit])
+            outdated = {item.id for each in kept for item in (each.item, each.asked) if item and _is_outdated(item)}
+            ended = await self._facts.ended(scope, outdated) if outdated else {}
         except StoreError as error:
             log.warning("memory cannot be read: %s", error)
             return ()
-        if shown is not None:
-            found = _keep_helpful(query, [each for each in found if not shown(each.item)])
-        kept = _group_adjacent(found[:limit])
         return tuple(
             Memory(
-                _describe_with_question(each),
+                _describe_with_question(each, ended),
                 citation(each.item),
                 each.item.label,
                 each.item.at,
@@ -265,8 +267,13 @@ def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
     return said and together and abs(one.position - other.position) <= _ADJACENT_POSITIONS
 
 
-def describe(item: MemoryItem) -> str:
-    """Return the text, with its speaker if that is not obvious."""
+def _is_outdated(item: MemoryItem) -> bool:
+    """Return whether a fact in this message no longer holds."""
+    return item.layer is Layer.CONVERSATION and item.valid_to is not None
+
+
+def describe(item: MemoryItem, ended: Mapping[str, Sequence[str]]) -> str:
+    """Return the text, with its speaker if that is not obvious, and the facts in it that have `ended`."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
     if item.layer is Layer.FACT and text.startswith((f"{OWNER} ", f"{OWNER}'s ")):
         text = ARTICLE + text
@@ -274,14 +281,17 @@ def describe(item: MemoryItem) -> str:
         return f"goal: {text}" if item.valid_to is None else f"goal, closed {utc_day(item.valid_to)}: {text}"
     if item.valid_to is None or item.layer is Layer.FACT:
         return text
-    return f"{text} (no longer so since {utc_day(item.valid_to)})"
+    if facts := ended.get(item.id):
+        return f"{text} (since {utc_day(item.valid_to)} no longer so: {'; '.join(facts)})"
+    partly = "partly " if _is_outdated(item) else ""
+    return f"{text} ({partly}no longer so since {utc_day(item.valid_to)})"
 
 
-def _describe_with_question(found: Recalled) -> str:
-    text = describe(found.item)
+def _describe_with_question(found: Recalled, ended: Mapping[str, Sequence[str]]) -> str:
+    text = describe(found.item, ended)
     if found.asked is None:
         return text
-    question = describe(found.asked)
+    question = describe(found.asked, ended)
     if len(question) > _MAX_QUESTION_CHARACTERS:
         question = f"…{question[-_MAX_QUESTION_CHARACTERS:]}"
     return f"{question} / {text}"

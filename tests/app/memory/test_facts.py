@@ -89,7 +89,7 @@ async def test_owner_who_moved_has_a_current_and_a_former_home(tmp_path: Path) -
         await says(hob, "/new")
         await says(hob, "Where did I live before Berlin, in Paris?")
         assert f"The owner lives in Paris (until {day})" in hob.seen
-        assert f"close to the river. (no longer so since {day})" in hob.seen
+        assert f"close to the river. (since {day} no longer so: The owner lives in Paris)" in hob.seen
         shown = await says(hob, "/memory")
         assert f"you live in Berlin [since {day}, said {day}]" in shown
         assert "Paris" not in shown
@@ -98,6 +98,19 @@ async def test_owner_who_moved_has_a_current_and_a_former_home(tmp_path: Path) -
             assert await says(hob, f"/memory {action}") == "id is empty: give the beginning of the fact's id"
         assert "you live in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
         assert "you live in Rome" in await says(hob, "/memory")
+
+
+async def test_correcting_one_fact_leaves_the_rest_of_its_message_true(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"), {"predicate": "works_at", "object": "Siemens"})]
+        await says(hob, "I live in Paris and I work at Siemens, my thesis is due in January.")
+        paris, _ = sorted(await until(hob, lambda known: len(known) == 2), key=lambda fact: fact.object)
+        await says(hob, f"/memory correct {paris.id[:12]} Rome")
+        await says(hob, "/new")
+        await says(hob, "When is the thesis due that I write in January at Siemens?")
+        day = f"{hob.clock.now():%Y-%m-%d}"
+        assert f"due in January. (since {day} no longer so: The owner lives in Paris)" in hob.seen
 
 
 async def test_facts_api_returns_a_past_view_with_contradictions(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ findable.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -67,7 +67,12 @@ _VERSIONS = (
     " ON m.scope = f.scope AND m.agent = f.agent AND m.subject = f.subject AND m.predicate = f.predicate"
     " AND m.object = f.object JOIN memory_items k ON k.seq = m.seq WHERE f.scope = ? AND f.agent = ? AND k.id IN ({})"
 )
-
+_ENDED = (
+    "SELECT e.source, f.subject, f.predicate, f.object FROM memory_evidence e JOIN memory_facts f USING (seq)"
+    " WHERE f.scope = ? AND f.agent = ? AND f.state != 'asked' AND e.source IN ({}) AND NOT EXISTS (SELECT 1 FROM"
+    " memory_facts m WHERE m.scope = f.scope AND m.agent = f.agent AND m.recorded_to IS NULL AND m.valid_to IS NULL"
+    " AND m.subject = f.subject AND m.predicate = f.predicate AND m.object = f.object) ORDER BY f.seq"
+)
 
 TOLD, TELLING = "told", "telling"
 """Names of positions: the last item that the owner was told about, and the item from which the newest turn tells."""
@@ -128,6 +133,15 @@ class StoredFacts(StorePart):
         """Return the items of all records of these facts, including closed ones. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
         return [row[0] for row in await self._rows(sql, values)]
+
+    async def ended(self, scope: Scope, messages: Collection[str]) -> dict[str, list[str]]:
+        """Map each of these messages to the facts in it that no longer hold. Raises StoreErrors."""
+        sql, values = _ENDED.format(marks(messages)), (scope.person, scope.agent, *messages)
+        ended: dict[str, list[str]] = {}
+        for message, *fact in await self._readers.read(lambda connection: all_rows(connection, sql, values)):
+            told = ended.setdefault(message, [])
+            told += {render_fact(*fact)}.difference(told)
+        return ended
 
     @transaction
     def change(
