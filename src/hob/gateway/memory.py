@@ -264,7 +264,9 @@ class RecalledAnswer(TypedDict):
 class ForgottenAnswer(TypedDict):
     """What was forgotten, or would be.
 
-    turns: conversation turns that are erased too
+    items: the newest of them, at most 10,000
+    count: number of all of them
+    turns: conversation turns of `items` that are erased too
     backups: files that keep a copy until they are replaced
     erased: number of erased texts; 0 for a preview
     quoted: other messages that repeat it, after forgetting those that still do; null if there are too many items to
@@ -272,6 +274,7 @@ class ForgottenAnswer(TypedDict):
     """
 
     items: list[MemoryItemAnswer]
+    count: int
     turns: list[str]
     backups: list[str]
     erased: int

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hob.app.memory import documents
+from hob.app.memory.control import upkeep
 from hob.app.memory.opening import FOLLOWER
 from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.errors import InvalidRequest, NotFound
@@ -127,6 +128,20 @@ async def test_source_filter_matches_the_source_and_what_is_below_it_literally(t
         }.items():
             seen = await memory(hob).upkeep.forget(ForgetRequest(source=wanted, preview=True))
             assert [item["source"] for item in seen["items"]] == found
+
+
+async def test_forgetting_a_source_goes_on_until_nothing_of_it_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "_ITEMS_AT_ONCE", 2)
+    async with visited(tmp_path) as hob:
+        items = hob.app.store.items
+        await items.add([replace(page(f"page {number}", 5e9 + number), id="") for number in range(5)])
+        seen = await memory(hob).upkeep.forget(ForgetRequest(source="tool", preview=True))
+        assert (seen["count"], [item["text"] for item in seen["items"]]) == (5, ["page 4", "page 3"])
+        done = await memory(hob).upkeep.forget(ForgetRequest(source="tool"))
+        assert done["erased"] >= 5
+        assert await items.of(Scope("owner")).select("i.layer = 'tool'") == []
 
 
 async def test_poisoned_memories_are_listed_by_origin_and_undone_by_time_and_source(tmp_path: Path) -> None:

@@ -207,8 +207,8 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
         return
     for item in seen["items"][:20]:
         show_item(item)
-    if len(seen["items"]) > 20:
-        print(_("… and {count} more", count=len(seen["items"]) - 20))
+    if seen["count"] > 20:
+        print(_("… and {count} more", count=number(seen["count"] - 20, 0)))
     if not seen["items"] and not seen["quoted"]:
         print(_("Nothing found."))
     if seen["turns"]:

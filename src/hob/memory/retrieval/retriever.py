@@ -188,7 +188,8 @@ class Retriever:
 
         With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds), later items are
         left out and items replaced later are included. Equal queries over equal memory give equal results on the same
-        day, unless an item ends or expires meanwhile. Raises StoreErrors, and ModelError if an embedder is configured and fails.
+        day, unless an item ends or expires meanwhile. Raises StoreErrors, and ModelError if an embedder is configured
+        and fails.
         """
         search = SnapshotSearch(
             Query.parse(query, self._start_of_day(now), self._zone),

@@ -253,13 +253,20 @@ class ScopedItems:
 
     async def select(self, where: str = "1", values: Sequence[object] = (), *, limit: int = -1) -> list[MemoryItem]:
         """Return the newest items that match a condition (SQL over `i`). Raises StoreErrors."""
+        rows = await self._rows(COLUMNS, where, (*values, limit), " ORDER BY i.at DESC, i.seq DESC LIMIT ?")
+        return [load_item(row) for row in rows]
+
+    async def count(self, where: str, values: Sequence[object]) -> int:
+        """Count the items that match a condition (SQL over `i`). Raises StoreErrors."""
+        return int((await self._rows("count(*)", where, values))[0][0])
+
+    async def _rows(self, columns: str, where: str, values: Sequence[object], order: str = "") -> Sequence[Row]:
         mine, scope = MINE, self._scope
         whose: tuple[object, ...] = (scope.person, scope.agent)
         if scope.session:
             mine, whose = f"{mine} AND i.session = ?", (*whose, scope.session)
-        sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE {mine} AND ({where}) ORDER BY i.at DESC, i.seq DESC LIMIT ?"  # noqa: S608
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (*whose, *values, limit)))
-        return [load_item(row) for row in rows]
+        sql = f"SELECT {columns} FROM {TABLES} WHERE {mine} AND ({where}){order}"  # noqa: S608
+        return await self._readers.read(lambda c: all_rows(c, sql, (*whose, *values)))
 
     async def turns(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Return the turns in which these items were said, and their traces. Raises StoreErrors."""

@@ -24,7 +24,7 @@ export function Forget({ what, onClose }: { what: { id?: string; layer?: string 
         <Skeleton rows={2} />
       ) : (
         <div className="flex flex-col gap-3">
-          <p>{tn("{count} memory will be deleted, along with everything derived from it.", "{count} memories will be deleted, along with everything derived from them.", told.items.length)}</p>
+          <p>{tn("{count} memory will be deleted, along with everything derived from it.", "{count} memories will be deleted, along with everything derived from them.", told.count)}</p>
           <ul className="max-h-48 overflow-y-auto rounded-md bg-sunken px-3 py-2 text-sm">
             {told.items.slice(0, 50).map((each) => <li key={each.id} dir="auto" className="truncate py-0.5">{each.text}</li>)}
           </ul>

@@ -64,6 +64,16 @@ class OwnerSelection:
             as_of = criteria.as_of or math.inf
             found = await self._service.search(criteria.query, self.scope, criteria.limit, layers, as_of=as_of)
             return [each for each in found if _holds(criteria, each.item)]
+        where, values = await self._condition(criteria, standing=standing)
+        items = await self._store.items.of(self.scope).select(where, values, limit=criteria.limit)
+        return [Recalled(item, 0.0) for item in items]
+
+    async def count(self, criteria: MemoryQuery) -> int:
+        """Count the items that match the filter, whatever its limit. Raises InvalidRequest."""
+        return await self._store.items.of(self.scope).count(*await self._condition(criteria))
+
+    async def _condition(self, criteria: MemoryQuery, *, standing: bool = False) -> tuple[str, Sequence[object]]:
+        """Return the filter as SQL over `i`, and its values."""
         tests = {
             "i.layer = ?": criteria.layer,
             "(i.source = ? OR substr(i.source, 1, length(?) + 1) IN (? || ':', ? || '/'))": criteria.source,
@@ -77,9 +87,7 @@ class OwnerSelection:
         if criteria.waiting:
             chosen.append(await self._waiting(criteria.waiting))
         where = " AND ".join(test for test, _ in chosen) or "1"
-        values = [value for test, value in chosen for _ in range(test.count("?"))]
-        items = await self._store.items.of(self.scope).select(where, values, limit=criteria.limit)
-        return [Recalled(item, 0.0) for item in items]
+        return where, [value for test, value in chosen for _ in range(test.count("?"))]
 
     async def _waiting(self, name: str) -> tuple[str, int]:
         """Return the condition for items that wait for this work, and its progress. Raises InvalidRequest."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
 from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
@@ -27,8 +27,8 @@ from hob.store.erasure.copies import copies_with
 from hob.store.erasure.quotes import Quotes
 
 _REASON = "its owner wanted it forgotten"
-_MAX_FORGOTTEN = 10_000
-"""Maximum items forgotten by one request."""
+_ITEMS_AT_ONCE = 10_000
+"""Maximum items that are forgotten in one step, and shown."""
 _ITEMS_PER_TRANSACTION = 1_000
 _WORKING_NOTES = "working_memory"
 """KafClaw's name for the working notes, which `reset` clears like a layer."""
@@ -50,20 +50,20 @@ class OwnerUpkeep:
         """
         if not (request.id or request.source or request.origin or request.since or request.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
+        wanted = MemoryQuery("", request.layer, request.source, request.origin, request.since, _ITEMS_AT_ONCE)
         if request.id:
             item = await self._parts.service.find(request.id, self._scope)
             if item is None:
                 return await self._forget_said(request.id, preview=request.preview, said=request.said)
-            found = [item]
+            found, count = [item], 1
         else:
-            wanted = MemoryQuery("", request.layer, request.source, request.origin, request.since, _MAX_FORGOTTEN)
-            found = [each.item for each in await self._selection.select(wanted)]
+            found, count = await self._matching(wanted), await self._selection.count(wanted)
         turns = await self._turns(found) if found else {}
-        quotes = await self._quotes(found)
-        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= MAX_QUOTES else set())
+        quotes = await self._quotes(found, count)
         ids = [item.id for item in found]
         view: ForgottenAnswer = {
             "items": [self._selection.view(Recalled(item, 0.0)) for item in found],
+            "count": count,
             "turns": sorted(turns) if request.said else [],
             "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._kernel.config.home, ids)],
             "erased": 0,
@@ -73,13 +73,26 @@ class OwnerUpkeep:
             await self._parts.documents.stop_watching(request.source)
         if request.preview or not found:
             return view
+        pieces = await self._erase(found, turns, quotes, request)
+        for _ in range(len(found), count, _ITEMS_AT_ONCE):
+            if further := await self._matching(wanted):
+                pieces += await self._erase(further, await self._turns(further), None, request)
+        self._parts.editor.on_withdrawal()
+        return {**view, "erased": pieces, "quoted": _count(await self._quotes(found, count))}
+
+    async def _erase(
+        self, found: Sequence[MemoryItem], turns: Mapping[str, str], quotes: Quotes | None, request: ForgetRequest
+    ) -> int:
+        ids = [item.id for item in found]
+        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= MAX_QUOTES else set())
         versions = await self._store.facts.versions(self._scope, ids)
         pieces = await self._erase_traces(traces) if request.said else 0  # first, so that the request can be repeated
         if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
-        pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
-        self._parts.editor.on_withdrawal()
-        return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
+        return pieces + await self._store.erasure.erase_items([*ids, *versions], _REASON)
+
+    async def _matching(self, wanted: MemoryQuery) -> list[MemoryItem]:
+        return [each.item for each in await self._selection.select(wanted)]
 
     async def _forget_said(self, id: str, *, preview: bool, said: bool) -> ForgottenAnswer:
         """Erase the messages that still contain what was forgotten earlier. Raises NotFound."""
@@ -95,7 +108,7 @@ class OwnerUpkeep:
             self._parts.editor.on_withdrawal()
         backups = [str(file) for file in await asyncio.to_thread(copies_with, self._kernel.config.home, [whole])]
         quoted = len(traces) if preview else 0
-        return {"items": [], "turns": [], "backups": backups, "erased": pieces, "quoted": quoted}
+        return {"items": [], "count": 0, "turns": [], "backups": backups, "erased": pieces, "quoted": quoted}
 
     async def _erase_traces(self, traces: Iterable[str]) -> int:
         return sum([await self._store.erasure.erase_trace(TraceId(trace), _REASON) for trace in sorted(traces)])
@@ -156,10 +169,10 @@ class OwnerUpkeep:
                 self._embedding.notify()
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 
-    async def _quotes(self, items: Sequence[MemoryItem]) -> Quotes | None:
+    async def _quotes(self, items: Sequence[MemoryItem], count: int) -> Quotes | None:
         """Return the messages that repeat one of these items; None if there are too many items to search for."""
         texts = [item.text for item in items]
-        return await self._store.erasure.quotes(texts) if len(texts) <= MAX_QUOTES else None
+        return await self._store.erasure.quotes(texts) if count <= MAX_QUOTES else None
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
