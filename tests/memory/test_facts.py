@@ -32,9 +32,9 @@ def said(text: str, day: int = 1) -> MemoryItem:
     )  # fmt: skip
 
 
-def proposal(text: str, predicate: str, value: str, day: int = 1, at: float = 0.0, **changes: object) -> Proposal:
+def proposal(text: str, predicate: str, value: str, day: int = 1, **changes: object) -> Proposal:
     changes = {"decision": FactDecision.ADD, "subject": "owner", **changes}
-    words = replace(said(text, day), at=at or day * DAY)
+    words = replace(said(text, day), at=changes.pop("at", day * DAY))  # type: ignore[arg-type]
     return Proposal(said=words, predicate=predicate, object=value, **changes)  # type: ignore[arg-type]
 
 

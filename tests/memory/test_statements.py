@@ -132,6 +132,18 @@ async def test_supposition_is_unconfirmed_at_most_and_closes_nothing() -> None:
         assert [fact.state.value for fact in await store.facts.known(OWNER)] == ["said", "asked"]
 
 
+@pytest.mark.parametrize("text", [
+    "If I moved to Tokyo I would be happy. I moved to Tokyo in a dream.", "In my dream I moved to Tokyo.",
+    "Ich bin im Traum nach Tokyo gezogen.", "Ich habe geträumt, ich wohne in Tokyo.",
+    "I dreamed that I moved to Tokyo.",
+])  # fmt: skip
+async def test_dream_is_unconfirmed_at_most_and_closes_nothing(text: str) -> None:
+    async with memory_store(ManualClock()) as store:
+        await told(store, proposal("I live in Berlin.", "lives_in", "Berlin"))
+        await told(store, proposal(text, "lives_in", "Tokyo", 2))
+        assert lines(await store.facts.known(OWNER)) == ["lives_in Berlin"]
+
+
 @pytest.mark.parametrize(
     ("text", "ends"),
     [

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -139,6 +139,7 @@ _FACT_FIELDS = (
     "closed",
 )  # fmt: skip
 _TIME_FIELDS = frozenset({"valid_from", "valid_to", "recorded_from", "recorded_to", "expires_at", "due", "changed"})
+_FIRST_TIME, _LAST_TIME = (datetime(year, 1, 2, tzinfo=UTC).timestamp() for year in (1, 9999))
 _NUMBER_FIELDS = _TIME_FIELDS | {"confidence", "importance"}
 
 
@@ -220,10 +221,12 @@ def _parse_fields(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 def _parse_time(value: Any) -> float:
     """Parse Unix seconds or an ISO 8601 day or time, which is local if it names no zone."""
-    with suppress(ValueError):
-        if isinstance(value, str):
-            return datetime.fromisoformat(value).timestamp()
-    return _parse_number(value)
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = datetime.fromisoformat(value).timestamp()
+    if not _FIRST_TIME <= (time := _parse_number(value)) < _LAST_TIME:
+        raise ValueError(f"{value} is no time")
+    return time
 
 
 def _parse_number(value: Any) -> float:

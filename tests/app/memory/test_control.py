@@ -397,7 +397,16 @@ async def test_imported_items_are_stored_once_and_a_strangers_words_stay_untrust
         assert await last(memory(hob).upkeep.import_items(lines)) == {"items": 2, "new": 0, "of": 2}
         found = await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")
         assert {item.text: item.label.trusted for item in found} == {"Anna likes tea.": True, "The bank is X.": False}
-        odd = ('"at": "x"', '"at": NaN', '"valid_to": 1e999', '"layer": "No layer"', '"position": 1e99', '"text": " "')
+        odd = (
+            '"at": "x"',
+            '"at": NaN',
+            '"at": -99999999999999',
+            '"at": "9999-12-31"',
+            '"valid_to": 1e999',
+            '"layer": "No layer"',
+            '"position": 1e99',
+            '"text": " "',
+        )
         for line in ("[1]", *(f'{{"text": "x", {each}}}' for each in odd)):
             with pytest.raises(InvalidRequest, match="line 1"):
                 await last(memory(hob).upkeep.import_items([line]))

@@ -113,6 +113,16 @@ async def test_correcting_one_fact_leaves_the_rest_of_its_message_true(tmp_path:
         assert f"due in January. (since {day} no longer so: The owner lives in Paris)" in hob.seen
 
 
+async def test_imported_messages_become_facts_without_another_turn(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        said = {"text": "I live in Oslo.", "layer": "conversation", "origin": "owner", "trust": "trusted",
+                "kind": "turn", "role": "user", "source": "conversation:old"}  # fmt: skip
+        hob.model.background = [found(lives("Oslo"))]
+        _ = [step async for step in memory(hob).upkeep.import_items([json.dumps(said)])]
+        assert [fact.object for fact in await until(hob, bool)] == ["Oslo"]
+
+
 async def test_facts_api_returns_a_past_view_with_contradictions(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()

@@ -106,6 +106,52 @@ async def test_replaced_file_and_daily_note_are_indexed_without_a_turn(tmp_path:
             await taken_up(hob, Path(f"memory/2026-01-0{day}.md"), [text])
 
 
+async def test_file_replaced_with_the_same_modification_time_is_indexed_again(tmp_path: Path, at_once: None) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    file, other = folder / "plan.md", tmp_path / "other.md"
+    for path, text in ((file, "Plant beans."), (other, "Plant peas.")):
+        path.write_text(text)
+        os.utime(path, (5e8, 5e8))
+    async with visited(tmp_path / "home") as hob:
+        assert await add(hob, folder) == []
+        other.replace(file)
+        assert await add(hob, folder) == []
+        assert await known(hob, folder) == ["Plant peas."]
+
+
+async def test_folder_entry_that_may_not_be_read_is_reported_and_the_rest_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "notes").mkdir()
+    (folder / "plan.md").write_text("Plant beans.")
+    (folder / "secret.md").write_text("Hidden.")
+    is_file = Path.is_file
+
+    def refuse(path: Path) -> bool:
+        if path.name == "secret.md":
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    async with visited(tmp_path / "home") as hob:
+        (problem,) = await add(hob, folder)
+        assert "Permission denied" in problem
+        assert await known(hob, folder) == ["Plant beans."]
+
+
+async def test_reset_reads_the_files_again_and_keeps_their_trust(tmp_path: Path, at_once: None) -> None:
+    (file := tmp_path / "garden.md").write_text("Plant beans.")
+    async with visited(tmp_path / "home") as hob:
+        await add(hob, file)
+        await memory(hob).upkeep.trust(f"document:{file}")
+        for layer in ("document", "all"):
+            await memory(hob).upkeep.reset(layer)
+            assert await known(hob, file) == ["Plant beans."]
+        (item,) = await hob.app.store.items.of(Scope("owner")).select("i.source = ?", (f"document:{file}",))
+        assert item.label.trusted
+
+
 @pytest.mark.usefixtures("deaf")
 async def test_added_folder_is_checked_after_turns_if_it_cannot_be_watched(tmp_path: Path) -> None:
     folder, disk = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green."), tmp_path / "disk"
@@ -154,9 +200,9 @@ async def test_folder_unmounted_while_being_read_stays_remembered(
 ) -> None:
     folder, listed = written(tmp_path / "papers", plan="Sow in March."), documents._files
 
-    def gone(path: Path) -> list[Path]:
+    def gone(path: Path, problems: list[str]) -> list[Path]:
         path.rename(tmp_path / "disk")
-        return listed(path)
+        return listed(path, problems)
 
     async with visited(tmp_path, "Yes.") as hob:
         await hob.knows()

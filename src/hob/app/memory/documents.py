@@ -52,8 +52,8 @@ class DocumentIndexer:
         self._items = items
         self._state = state
         self._watch = watch
-        self._read: dict[Path, float] = {}
-        """Modification time of each file read, including those without content worth keeping."""
+        self._read: dict[Path, tuple[float, ...]] = {}
+        """What tells each version of a file apart, also of files without content worth keeping."""
         self._unread: set[Path] = set()
         """Files of unsupported kinds."""
 
@@ -118,9 +118,10 @@ class DocumentIndexer:
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
         await asyncio.to_thread(self._watch.cover, path)  # before reading, so that later changes are noticed
-        files, unread = await asyncio.to_thread(_files, path), Counter[str]()
+        problems = list[str]()
+        files, unread = await asyncio.to_thread(_files, path, problems), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
-        reader, read, new, problems = DocumentReader(), 0, 0, list[str]()
+        reader, read, new = DocumentReader(), 0, 0
         if len(files) > _MAX_FILES:
             maximum, count = f"{_MAX_FILES:,}", f"{len(files):,}"
             told = translatable("only {maximum} of its {count} files are read", maximum=maximum, count=count)
@@ -132,8 +133,9 @@ class DocumentIndexer:
                     yield Added(read, new, seen, len(files))
                 source = f"{Layer.DOCUMENT}:{file}"
                 try:
-                    at = (await asyncio.to_thread(file.stat)).st_mtime
-                    if at in (self._read.get(file), known.get(source)):
+                    stat = await asyncio.to_thread(file.stat)
+                    at, version = stat.st_mtime, (stat.st_mtime, stat.st_size, stat.st_ino, stat.st_ctime)
+                    if self._read.setdefault(file, version if at == known.get(source) else ()) == version:
                         read += source in known
                         unread[file.suffix.lower()] += file in self._unread
                         continue
@@ -143,7 +145,7 @@ class DocumentIndexer:
                     continue
                 finally:
                     known.pop(source, None)
-                self._read[file] = at
+                self._read[file] = version
                 if text is None:
                     self._unread.add(file)
                     unread[file.suffix.lower()] += 1
@@ -162,15 +164,19 @@ class DocumentIndexer:
         yield Added(read, new, len(files), len(files), tuple(problems), unread.total(), kinds)
 
 
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(_below(path))
+def _files(path: Path, problems: list[str]) -> list[Path]:
+    return [path] if path.is_file() else sorted(_below(path, problems))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, problems: list[str]) -> Iterator[Path]:
+    """Yield the documents below a folder; add what may not be read to the problems."""
     for path in folder.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file() and not path.is_symlink():
-            yield path
+        try:
+            if not hidden and path.is_file() and not path.is_symlink():
+                yield path
+        except OSError as error:
+            problems.append(f"{path}: {error}")
 
 
 async def _text_of(file: Path, reader: Documents) -> str | None:

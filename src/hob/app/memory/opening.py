@@ -111,8 +111,9 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
     parts = MemoryParts(
-        kernel, service, documents, fact_editor, embedder, assistance, budget, expertise, files.reread, er1_view
-    )
+        kernel, service, documents, fact_editor, embedder, assistance, budget, expertise, looks.reread, taken_up,
+        er1_view,
+    )  # fmt: skip
     controls = Lazy(lambda: _open_controls()(parts))
     jobs = [
         Job("memory_files", looks.run),

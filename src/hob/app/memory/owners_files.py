@@ -50,6 +50,12 @@ class OwnersFiles:
         self._workspace = kernel.config[WorkspaceSettings].path.expanduser()
         self._looking = asyncio.Lock()
 
+    async def reread(self) -> None:
+        """Index all files again. Raises StoreErrors."""
+        self._files.reread()
+        self._documents.reread()
+        await self._look(None)
+
     async def run(self, _: RunningServices) -> None:
         """Run until cancelled. Raises StoreErrors."""
         with self._watch.opened(), unwrap_single_error():

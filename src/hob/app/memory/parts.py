@@ -1,6 +1,6 @@
 """What the API of the owner's memory works with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from hob.app.kernel import Kernel
@@ -16,7 +16,7 @@ from hob.memory.service import MemoryService
 
 @dataclass(frozen=True, slots=True)
 class MemoryParts:
-    """The parts of an open memory. `reread_files` triggers another indexing of the owner's files."""
+    """The parts of an open memory. `reread_files` indexes the owner's files again; `notify` reports new items."""
 
     kernel: Kernel
     service: MemoryService
@@ -26,6 +26,7 @@ class MemoryParts:
     assistance: Assistance | None
     budget: BackgroundBudget
     expertise: ExpertiseKeeper
-    reread_files: Callable[[], None]
+    reread_files: Callable[[], Awaitable[None]]
+    notify: Callable[[], None]
     er1: Callable[[], Mapping[str, Any]] | None
     """The status of the ER1 connection, if there is one."""

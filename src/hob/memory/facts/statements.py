@@ -87,6 +87,7 @@ _SUPPOSED = re.compile(
     r"hätte\w*|möchte\w*|dürfte\w*|vielleicht|hoffe|träume|wünsch\w*|eventuell)\b|\b\w+['\u2019]d\b",
     re.I,
 )
+_DREAMT = re.compile(r"\b(?:in (?:a|my|the|that|einem|meinem) (?:dream|traum)|im traum|dream(?:t|ed)|geträumt)\b", re.I)
 _CONDITION = re.compile(r"\b(?:if|unless|whether|in case|wenn|falls|ob)\b(?!.*\b(?:that|dass)\b)", re.I)
 _WISHES = frozenset({
     "want", "wants", "wish", "wishes", "would", "hope", "hopes", "dream", "dreams", "plan", "plans",
@@ -151,7 +152,8 @@ def _stated(clause: str, before: str, object_: str, predicate: str, owner: bool,
         return Stated.NOT
     if owner and _tells_of_others(clause[:place], wanted, {*words_of(object_)}):
         return Stated.NOT
-    if not wanted & _WISHES and (_SUPPOSED.search(clause[:place]) or _CONDITION.search(before)):
+    supposed = _SUPPOSED.search(clause[:place]) or _DREAMT.search(f"{before} {clause}") or _CONDITION.search(before)
+    if supposed and not wanted & _WISHES:
         return Stated.SUPPOSED
     return Stated.STATED
 

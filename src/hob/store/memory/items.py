@@ -260,6 +260,11 @@ class ScopedItems:
         """Count the items that match a condition (SQL over `i`). Raises StoreErrors."""
         return int((await self._rows("count(*)", where, values))[0][0])
 
+    async def trusted_documents(self) -> list[str]:
+        """Return the sources of the documents that count as the owner's words. Raises StoreErrors."""
+        where = "i.layer = 'document' AND i.trust = 'trusted'"
+        return [row[0] for row in await self._rows("DISTINCT i.source", where, ())]
+
     async def _rows(self, columns: str, where: str, values: Sequence[object], order: str = "") -> Sequence[Row]:
         mine, scope = MINE, self._scope
         whose: tuple[object, ...] = (scope.person, scope.agent)

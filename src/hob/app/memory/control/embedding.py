@@ -24,11 +24,6 @@ class OwnerEmbedding:
         """Why search by meaning fails now; empty if it works or no embedder is configured."""
         return self._embedder.problem if self._embedder else ""
 
-    def notify(self) -> None:
-        """Signal that there may be new items."""
-        if self._embedder is not None:
-            self._embedder.notify()
-
     async def place(self) -> int | None:
         """Return the row up to which every item is embedded; None if no embedder is configured."""
         return await self._embedder.place() if self._embedder else None

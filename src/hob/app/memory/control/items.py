@@ -66,7 +66,7 @@ class OwnerItems:
             raise InvalidRequest(translatable("the text is empty"))
         source = f"{session}, " if session else ""
         id = await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
-        self._embedding.notify()
+        self._parts.notify()
         return self._selection.view(Recalled(await self._selection.get(id), 0.0))
 
     async def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
@@ -77,7 +77,7 @@ class OwnerItems:
         async for each in self._parts.documents.add(Path(path)):
             if each.seen == each.of:
                 await self._parts.service.count(self._store.memory_lifecycle)
-                self._embedding.notify()
+                self._parts.notify()
             yield {
                 "files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems],
                 "unread": each.unread, "kinds": [*each.kinds],

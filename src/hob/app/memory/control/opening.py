@@ -17,7 +17,7 @@ def open_controls(parts: MemoryParts) -> MemoryControls:
     return MemoryControls(
         OwnerItems(parts, selection, embedding),
         OwnerFacts(parts),
-        OwnerUpkeep(parts, selection, embedding),
+        OwnerUpkeep(parts, selection),
         OwnerStatus(parts, selection, embedding),
         embedding,
     )

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
-from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
 from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
@@ -38,10 +37,9 @@ _MIN_ID_LENGTH = 6
 class OwnerUpkeep:
     """Implements the gateway's `UpkeepControl`."""
 
-    def __init__(self, parts: MemoryParts, selection: OwnerSelection, embedding: OwnerEmbedding) -> None:
+    def __init__(self, parts: MemoryParts, selection: OwnerSelection) -> None:
         self._parts, self._kernel, self._store = parts, parts.kernel, parts.kernel.store
         self._selection, self._scope = selection, selection.scope
-        self._embedding = embedding
 
     async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
         """Erase the matching items for good, with `said` also the conversation, or preview it.
@@ -139,12 +137,15 @@ class OwnerUpkeep:
             layers = tuple((await self._selection.count_layers())[1])
         elif layer != _WORKING_NOTES:
             layers = (await self._selection.check_layer(layer),)
+        own = await self._store.items.of(self._scope).trusted_documents()
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
         if layer in ("all", _WORKING_NOTES):
             gone += await self._store.working_notes.clear()
         self._parts.editor.on_withdrawal()
-        self._parts.reread_files()
-        self._parts.documents.reread()
+        if {Layer.SOUL, Layer.DOCUMENT}.intersection(layers):
+            await self._parts.reread_files()
+            for source in own:
+                await self._store.items.trust(self._scope, source, Trust.TRUSTED)
         return {"status": "ok", "deleted": gone}
 
     async def export(self) -> AsyncIterator[str]:
@@ -166,7 +167,7 @@ class OwnerUpkeep:
             if start + len(some) == len(carried):
                 await self._parts.service.count(self._store.memory_lifecycle)
                 self._parts.editor.on_withdrawal()
-                self._embedding.notify()
+                self._parts.notify()
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 
     async def _quotes(self, items: Sequence[MemoryItem], count: int) -> Quotes | None:
