@@ -8,7 +8,7 @@ from hob.core.states import TaskState
 from hob.core.translation.code_words import FAULT_WORDS
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import ASKED
+from tests.dashboard.scene import ASKED, link_of
 from tests.dashboard.test_browser import say
 from tests.journeys.world import World
 
@@ -29,12 +29,13 @@ async def test_failure_stays_until_it_is_retried_or_dismissed(world: World, brow
         needs = page.get_by_role("region", name="Needs you")
         await expect(needs.get_by_text("What I asked first.")).to_be_visible()
         await expect(needs.get_by_text(f"no answer: {WHY}")).to_have_count(2)
-        badge = page.get_by_role("link", name="2 need you")
+        banner = page.get_by_role("banner")
+        badge = banner.get_by_role("link", name="2 need you")
         await expect(badge).to_be_visible()
         await expect(page).to_have_title("(2) Hob")
         second = needs.locator("div", has_text="What I asked second.").filter(has=page.get_by_role("button")).last
         await second.get_by_role("button", name="Dismiss").click()
-        await expect(page.get_by_role("link", name="1 needs you")).to_be_visible()
+        await expect(banner.get_by_role("link", name="1 needs you")).to_be_visible()
         await page.reload()
         await expect(needs.get_by_text("What I asked first.")).to_be_visible()
         await expect(needs.get_by_text("What I asked second.")).to_have_count(0)
@@ -78,3 +79,57 @@ async def test_message_without_a_model_leads_to_connecting_one(world: World, bro
         await expect(needs.get_by_role("link", name="Connect a model")).to_be_visible()
         assert "`" not in await page.locator("#main").inner_text()
         assert tab.errors == []
+
+
+async def test_reached_token_limit_is_shown_with_the_way_to_change_it(world: World, browser: Browser) -> None:
+    async with world.serve(HOB_SPENDING_DAILY_TOKENS="1") as daemon:
+        await daemon.post("The first.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        await say(page, "The second.")
+        told = page.get_by_role("alert").filter(has_text="No answer")
+        await expect(told.get_by_role("link", name="Change limit")).to_be_visible()
+        await page.reload()
+        await expect(told).to_contain_text("spending.daily_tokens")
+        await expect(told.get_by_role("button", name="Try again")).to_be_visible()
+        await told.get_by_role("link", name="Change limit").click()
+        await expect(page.get_by_label("spending.daily_tokens", exact=True)).to_be_visible()
+        await page.goto(f"{tab.base}/")
+        await expect(page.get_by_role("region", name="Needs you")).to_contain_text(
+            "Limit spending.daily_tokens reached"
+        )
+        await expect(page.get_by_role("region", name="Today")).to_contain_text("Tokens of 1")
+        await page.goto(f"{tab.base}/costs")
+        limits = page.get_by_role("region", name="Limits")
+        await expect(limits.get_by_role("meter", name="spending.daily_tokens")).to_have_attribute(
+            "aria-valuenow", "100"
+        )
+        assert tab.errors == []
+
+
+async def test_message_is_queued_with_the_send_button_while_a_turn_runs(world: World, browser: Browser) -> None:
+    world.model.script.append(Reply("A long story, " * 60, pause=0.2))
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        await say(page, "Tell me something.")
+        await expect(page.locator("form").get_by_role("button", name="Stop")).to_be_visible()
+        await say(page, "And something else.")
+        await expect(page.get_by_test_id("conversation").get_by_text("queued")).to_be_visible()
+        await page.locator("form").get_by_role("button", name="Stop").click()
+        assert tab.errors == []
+
+
+async def test_enter_breaks_the_line_on_a_touch_device(world: World, browser: Browser) -> None:
+    async with world.serve():
+        context = await browser.new_context(locale="en-US", has_touch=True, is_mobile=True)
+        page = await context.new_page()
+        url = await link_of(world)
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        await page.goto(f"{url.partition('/#')[0]}/chat?session=api:main")
+        box = page.get_by_label("Message to Hob")
+        await box.press_sequentially("one")
+        await box.press("Enter")
+        await box.press_sequentially("two")
+        await expect(box).to_have_value("one\ntwo")

@@ -1,9 +1,9 @@
 import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { Problem, call, may } from "./client";
-import { useLanguage } from "../i18n";
+import { money, number, tn, useLanguage } from "../i18n";
 import { live } from "./live";
-import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer, TaskAnswer } from "./schema";
+import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer, SpendingAnswer, TaskAnswer } from "./schema";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -39,6 +39,16 @@ export const useApprovals = () =>
 export const useGrants = () => useQuery({ queryKey: ["grants"], queryFn: () => call("GET /api/v1/grants"), enabled: may("read") || may("approve") });
 export const useUsage = (by: "day" | "model" | "session" | "sender" | "task" | "tool", days = 30) =>
   useQuery({ queryKey: ["usage", by, days], queryFn: () => call("GET /api/v1/usage", { query: { by, days } }) });
+/** A limit of dollars or tokens: what is used, the limit, both in words, and the part used up, from 0. */
+export type UsageLimit = { key: string; spent: string; limit: string; part: number };
+export const limitsOf = (usage?: SpendingAnswer): UsageLimit[] => [
+  ...(usage?.limits ?? []).filter((each) => each.limit_usd > 0).map((each) => ({
+    key: each.key, spent: money(each.spent_usd), limit: money(each.limit_usd), part: (each.spent_usd + each.held_usd) / each.limit_usd,
+  })),
+  ...(usage?.token_limits ?? []).map((each) => ({
+    key: each.key, spent: number(each.used), limit: tn("{count} token", "{count} tokens", each.limit), part: each.limit ? each.used / each.limit : 1,
+  })),
+];
 export const useAudit = (kind: string) =>
   useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
 export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });

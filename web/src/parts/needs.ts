@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { call, may } from "../api/client";
-import { questionsIn, useApprovals, useConnection, useStatus, useTasks, useUsage } from "../api/queries";
+import { limitsOf, questionsIn, useApprovals, useConnection, useStatus, useTasks, useUsage } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 
 const KEY = "hob.let_be";
@@ -27,8 +27,6 @@ function watch(listener: () => void) {
   };
 }
 
-const isReached = (limit: { spent_usd: number; held_usd: number; limit_usd: number }) => limit.limit_usd > 0 && limit.spent_usd + limit.held_usd >= limit.limit_usd;
-
 /** Everything that needs the owner, and its count for the badge. */
 export function useNeeds() {
   const known = useSyncExternalStore(watch, letBe).split("\n");
@@ -41,7 +39,7 @@ export function useNeeds() {
   const since = Date.now() / 1000 - SECONDS;
   const asked = approvals.data?.approvals ?? [];
   const questions = questionsIn(tasks.data?.tasks ?? []);
-  const limits = usage.data?.limits.filter(isReached) ?? [];
+  const limits = limitsOf(usage.data).filter((each) => each.part >= 1);
   const pairing = paired.data?.requests ?? [];
   const failed = failures.data?.tasks.filter((each) => each.updated > since && !each.session.startsWith("subagent:") && !known.includes(mark(each))) ?? [];
   const unaccepted = status.data?.unaccepted ?? [];

@@ -31,6 +31,12 @@ export function ToModels({ code }: { code: string }) {
   );
 }
 
+/** A link to the limits if the failure is about one. */
+export function ToLimits({ code }: { code: string }) {
+  if (code !== "budget" || !may("admin")) return null;
+  return <Link href="/settings?find=spending." className="inline-flex min-h-9 items-center rounded-md bg-accent px-3 font-medium text-on-accent">{t("Change limit")}</Link>;
+}
+
 /** An unanswered message: the reason and the next step. */
 export function Unanswered({ id, code, message, onRetried }: { id: string; code: string; message: string; onRetried?: () => void }) {
   const kept = code === "no_model";
@@ -40,6 +46,7 @@ export function Unanswered({ id, code, message, onRetried }: { id: string; code:
       <p className="text-sm whitespace-pre-line">{kept ? t("Your message is kept and will be answered once a model is connected.") : <Told text={message} />}</p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         <ToModels code={code} />
+        <ToLimits code={code} />
         {id && !kept && <TryAgain id={id} onDone={onRetried} />}
       </div>
     </div>

@@ -9,10 +9,13 @@ const LARGEST = 25_000_000;
 
 export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
 
-/** Enter sends, Shift+Enter inserts a line break. */
-export const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
+/** Whether the keyboard is on the screen, where Enter is the only way to a line break. */
+const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
-/** The message input. Enter sends, Shift+Enter inserts a line break; files come by drop, paste or picker. Drafts are kept. */
+/** Enter sends, Shift+Enter inserts a line break; on touch devices Enter does. */
+export const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing && !isTouch();
+
+/** The message input. Files come by drop, paste or picker. Drafts are kept. */
 export function Composer({ onSend, onStop, connected, session, model }: {
   onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string; model?: ReactNode;
 }) {
@@ -153,12 +156,9 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           <Voice disabled={!connected} onRecorded={(file) => void take([file], true)} onProblem={setProblem} />
           {model}
           <span className="ms-auto flex items-center gap-2">
-          <span className="hidden text-xs text-muted sm:inline">{t("Shift+Enter for a new line")}</span>
-          {onStop ? (
-            <Button icon={Square} data-act="stop" disabled={!connected} onClick={onStop}>{t("Stop")}</Button>
-          ) : (
-            <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
-          )}
+          <span className="hidden text-xs text-muted sm:inline pointer-coarse:hidden">{t("Shift+Enter for a new line")}</span>
+          {onStop && <Button icon={Square} data-act="stop" disabled={!connected} onClick={onStop}>{t("Stop")}</Button>}
+          <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
           </span>
         </div>
       </div>

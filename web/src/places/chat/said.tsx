@@ -11,6 +11,7 @@ import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
 import { AskedBy } from "../../parts/question";
+import { Unanswered } from "../../parts/unanswered";
 import { sends } from "./composer";
 import { Beside } from "./panel";
 
@@ -52,6 +53,15 @@ function With({ entry }: { entry: EntryAnswer }) {
 
 const STOPPED = "[The owner stopped this.]";
 const UNANSWERED = /^\[No answer was given to this: (.*)\.\]$/;
+
+/** The failure of the last message, after a reload: the reason with its next step, while it can be retried. */
+function Failed({ trace, children }: { trace: string; children: ReactNode }) {
+  const failures = useQuery({ queryKey: ["tasks", "failed"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, state: "failed", limit: 50 } }) });
+  const task = failures.data?.tasks.find((each) => each.trace_id === trace);
+  const sent = useQuery({ queryKey: ["trace", trace, "outbound"], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "outbound", limit: 1 } }), enabled: !!task });
+  if (!task) return children;
+  return <Unanswered id={task.id} code={task.reason} message={sent.data?.events[0]?.text ?? ""} />;
+}
 
 /** A note by Hob between messages. */
 function Note({ text }: { text: string }) {
@@ -146,7 +156,10 @@ export function Entries({ entries }: { entries: EntryAnswer[] }) {
   const [seen, setSeen] = useState<string | null>(null);
   return entries.map((entry) => {
     if (entry.role === "tool" || withs.has(entry)) return null;
-    if (entry.role === "user" && entry.origin === "hob") return <Note key={entry.n} text={entry.text} />;
+    if (entry.role === "user" && entry.origin === "hob") {
+      const note = <Note key={entry.n} text={entry.text} />;
+      return entry === entries.at(-1) && entry.trace_id && UNANSWERED.test(entry.text) ? <Failed key={entry.n} trace={entry.trace_id}>{note}</Failed> : note;
+    }
     if (entry.role === "user" && entry.origin === "model") return <Report key={entry.n} text={entry.text} />;
     if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} more={entries.filter((each) => withs.get(each) === entry)} />;
     return (

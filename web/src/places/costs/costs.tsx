@@ -1,5 +1,5 @@
 import { Link, useSearchParams } from "wouter";
-import { useUsage } from "../../api/queries";
+import { limitsOf, useUsage } from "../../api/queries";
 import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
 import { dayOf, endOf, money, number, percent, t, tn } from "../../i18n";
 import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
@@ -76,15 +76,16 @@ function Days({ usage, days }: { usage: SpendingAnswer; days: number }) {
 }
 
 function Limits({ usage }: { usage: SpendingAnswer }) {
+  const limits = limitsOf(usage);
   return (
     <Section title={t("Limits")}>
-      {usage.limits.length ? (
+      {limits.length ? (
         <Card className="divide-y divide-line">
-          {usage.limits.map((limit) => {
-            const part = Math.min(1, (limit.spent_usd + limit.held_usd) / (limit.limit_usd || 1));
+          {limits.map((limit) => {
+            const part = Math.min(1, limit.part);
             return (
               <div key={limit.key} className="px-4 py-3">
-                <div className="mb-1.5 flex justify-between gap-3"><Setting name={limit.key} /><span>{money(limit.spent_usd)} / {money(limit.limit_usd)}</span></div>
+                <div className="mb-1.5 flex justify-between gap-3"><Setting name={limit.key} /><span>{limit.spent} / {limit.limit}</span></div>
                 <div role="meter" aria-label={limit.key} aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100} className="h-2 overflow-hidden rounded-full bg-sunken">
                   <div className={`h-full ${part > 0.8 ? "bg-warn" : "bg-accent"}`} style={{ width: `${part * 100}%` }} />
                 </div>

@@ -16,7 +16,7 @@ import { NotifyChoice } from "../../parts/notify";
 import { QuestionCard } from "../../parts/question";
 import { Running } from "../../parts/running";
 import { Told } from "../../parts/told";
-import { ToModels, TryAgain } from "../../parts/unanswered";
+import { ToLimits, ToModels, TryAgain } from "../../parts/unanswered";
 import { sessionWord, wordOf } from "../../parts/words";
 import { worker } from "../../parts/worker";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
@@ -54,7 +54,7 @@ export function Home() {
                                 {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} />)}
                 {asked.length + questions.length > 0 && <NotifyChoice quiet />}
                 {limits.map((limit) => (
-                  <Ask key={limit.key} text={t("Limit {key} reached", { key: limit.key })} more={t("{spent} of {limit} spent. Anything that costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
+                  <Ask key={limit.key} text={t("Limit {key} reached", { key: limit.key })} more={t("{spent} of {limit} spent. Anything that costs more waits.", { spent: limit.spent, limit: limit.limit })}
                     href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change limit")} />
                 ))}
                 {pairing.map((each) => (
@@ -162,12 +162,20 @@ function Distrust() {
 function NoModel() {
   const models = useModels().data?.models;
   const status = useStatus().data;
+  const [connected, setConnected] = useState(false);
+  if (connected) return (
+    <Card className="mb-8 border-accent p-5">
+      <h2 className="text-lg font-semibold">{t("The model is connected.")}</h2>
+      <p role="status" className="text-muted">{t("Hob can answer now.")}</p>
+      <Link href="/chat" className="mt-3 inline-flex min-h-9 items-center gap-2 rounded-md bg-accent px-3 font-medium text-on-accent">{t("Say hello")}<ArrowRight size={16} aria-hidden /></Link>
+    </Card>
+  );
   if (!models || models.length || !status) return null;
   return (
     <Card className="mb-8 border-accent p-5">
       <h2 className="text-lg font-semibold">{t("Connect a model")}</h2>
       <p className="text-muted">{t("Hob needs a model to answer. Until then, your messages are kept and answered later.")}</p>
-      <Connect />
+      <Connect onDone={() => setConnected(true)} />
       <p className="mt-3 text-sm text-muted"><Told text={t("In a terminal, `hob onboard` does the same and finds models running on your machine.")} /></p>
     </Card>
   );
@@ -194,6 +202,7 @@ function Failed({ task }: { task: TaskAnswer }) {
       </div>
       <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>
       <ToModels code={task.reason} />
+      <ToLimits code={task.reason} />
       {task.reason !== "no_model" && <TryAgain id={task.id} />}
       <Button look="quiet" onClick={() => leave(task)}>{t("Dismiss")}</Button>
     </Card>
@@ -205,11 +214,12 @@ function Today() {
   const done = useDone().data;
   const total = spent.data?.total;
   const limit = spent.data?.limits[0];
+  const tokens = spent.data?.token_limits[0];
   const cells: [string, string, string][] = [
     [t("Turns"), number(done?.turns ?? 0), "/work"],
     [t("Tool calls"), number(done?.tools ?? 0), "/timeline?kind=tool"],
     [t("Memories added"), number(done?.memories ?? 0), "/memory"],
-    [t("Tokens"), number((total?.input_tokens ?? 0) + (total?.output_tokens ?? 0)), "/costs"],
+    [tokens ? t("Tokens of {limit}", { limit: number(tokens.limit) }) : t("Tokens"), number((total?.input_tokens ?? 0) + (total?.output_tokens ?? 0)), "/costs"],
     [limit ? t("Cost of {limit}", { limit: money(limit.limit_usd) }) : t("Cost"), money(total?.cost_usd ?? 0), "/costs"],
   ];
   return (
