@@ -103,3 +103,23 @@ async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World,
         await page.keyboard.press("/")
         await expect(page.get_by_label("Search the timeline")).to_be_focused()
         assert tab.errors == []
+
+
+async def test_focus_is_announced_ends_by_its_chip_and_opens_from_a_link(world: World, browser: Browser) -> None:
+    world.model.script.extend(Reply(f"Answer {n}.") for n in range(42))
+    async with world.serve() as daemon:
+        old = (await daemon.post("The oldest question.", session="main")).json()["trace_id"]
+        for n in range(41):
+            await daemon.post(f"Question {n}.", session="main")
+        tab = await open_tab(world, browser, f"/timeline?focus={old}")
+        page = tab.page
+        asked = page.get_by_role("article", name="message api")
+        await expect(asked.filter(has_text="The oldest question.")).to_be_in_viewport()
+        await expect(asked.filter(has_text="The oldest question.")).to_have_count(1)
+        await expect(asked.filter(has_text="Question 40.")).to_have_css("opacity", "0.25")
+        await expect(asked.first.get_by_role("button", name="Focus")).to_have_attribute("aria-pressed", "true")
+        await page.get_by_role("button", name="Focus: The oldest question.").click()
+        await expect(page.get_by_role("button", name="Focus: ")).to_have_count(0)
+        await expect(asked.filter(has_text="Question 40.")).to_have_css("opacity", "1")
+        assert "focus" not in page.url
+        assert tab.errors == []

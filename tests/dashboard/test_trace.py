@@ -174,3 +174,32 @@ async def test_turn_shows_the_diff_of_its_changed_files(world: World, browser: B
         await changed.get_by_role("button", name="Restore").click()
         await expect(changed).to_have_count(0)
         assert tab.errors == []
+
+
+async def test_call_shows_only_its_own_file_and_a_failed_call_none(world: World, browser: Browser) -> None:
+    calls = (
+        ("write", {"path": "list.md", "content": "milk\n"}),
+        ("write", {"path": "plan.md", "content": "bread\n"}),
+        ("edit", {"path": "list.md"}),
+    )
+    world.model.script.extend(Reply(calls=((name, json.dumps(given)),)) for name, given in calls)
+    world.model.script.append(Reply("Written."))
+    async with world.serve() as daemon:
+        trace = (await daemon.post("Write it down.", session="main")).json()["trace_id"]
+        tab = await open_tab(world, browser, f"/trace/{trace}")
+        page = tab.page
+        details = page.get_by_role("region", name="Details")
+        changed = details.get_by_role("group").filter(has_text=re.compile("files? w(as|ere) changed"))
+        await page.get_by_role("option").filter(has_text="list.md").first.click()
+        await expect(changed).to_contain_text(re.compile(r"\+\s*milk"))
+        await expect(changed).not_to_contain_text("bread")
+        await expect(changed.get_by_role("button", name="Undo")).to_have_count(0)
+        await page.get_by_role("option").filter(has_text="edit").click()
+        await expect(details).to_contain_text("do not fit the tool")
+        await expect(changed).to_have_count(0)
+        await page.get_by_role("option").filter(has_text="turn").first.click()
+        await expect(changed).to_contain_text("2 files were changed")
+        await changed.get_by_role("button", name="Undo").click()
+        await changed.get_by_role("button", name="Restore").click()
+        await expect(changed).to_have_count(0)
+        assert tab.errors == []

@@ -1,10 +1,15 @@
 """Single views of the page, in Chromium against the real daemon."""
 
 import asyncio
+import json
 import re
 
 from playwright.async_api import Browser, Locator, Page, expect
 
+from hob.core.clock import SystemClock
+from hob.store.audit.audit import AuditEntry
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, scene
@@ -429,4 +434,57 @@ async def test_trust_shows_secrets_by_reference_and_the_sandbox_permissions(worl
         held = page.get_by_role("region", name="Secrets injected into requests")
         await expect(held).to_contain_text(re.compile("github.*only for example.org.*for main"))
         assert "canary" not in await page.content()
+        assert tab.errors == []
+
+
+async def test_settings_are_edited_by_their_kind_and_shown_as_a_file(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings?find=delivery.silent")
+        page = tab.page
+        await page.get_by_role("checkbox", name="delivery.silent_mode").check()
+        await expect(page.get_by_role("checkbox", name="delivery.silent_mode")).to_be_checked()
+        channels = page.get_by_role("textbox", name="delivery.silent_channels")
+        await channels.fill("telegram\nmail\n")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("button", name="Save")).to_have_count(0)
+        await page.reload()
+        await expect(page.get_by_role("checkbox", name="delivery.silent_mode")).to_be_checked()
+        await expect(channels).to_have_value("telegram\nmail")
+        await page.get_by_role("checkbox", name="Raw").check()
+        raw = page.get_by_role("region", name="Raw")
+        await expect(raw).to_contain_text("[delivery]")
+        await expect(raw).to_contain_text('silent_channels = ["telegram", "mail"]')
+        await expect(raw).to_contain_text("silent_mode = true")
+        assert tab.errors == []
+
+
+async def test_audit_shows_values_and_is_searched_and_paged(world: World, browser: Browser) -> None:
+    world.home.mkdir(exist_ok=True)
+    changes = [json.dumps({"value": n + 1, "before": n or None}) for n in range(105)]
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        await store.audit.add(*(AuditEntry("setting", "spending.daily", "set", detail=each) for each in changes))
+    async with world.serve():
+        tab = await open_tab(world, browser, "/trust?tab=audit")
+        page = tab.page
+        rows = page.get_by_role("row").filter(has_text="spending.daily")
+        await expect(rows.first).to_contain_text("now 105, before 104")
+        await expect(page.get_by_role("row")).to_have_count(101)
+        await page.get_by_role("button", name="Older entries").click()
+        await expect(rows.filter(has_text="before not set")).to_have_count(1)
+        await expect(page.get_by_role("button", name="Older entries")).to_have_count(0)
+        await page.get_by_label("Search the audit log").fill('"value": 42')
+        await expect(rows).to_have_count(1)
+        await expect(rows).to_contain_text("now 42, before 41")
+        assert tab.errors == []
+
+
+async def test_memory_light_tells_when_memory_is_unavailable(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        page = tab.page
+        light = page.get_by_role("banner").get_by_role("link", name="memory is healthy")
+        await expect(light).to_be_visible()
+        await page.route("**/api/v1/memory/status", lambda route: route.fulfill(status=404, json={"code": "not_found"}))
+        await page.reload()
+        await expect(page.get_by_role("banner").get_by_role("link", name="memory is unavailable")).to_be_visible()
         assert tab.errors == []

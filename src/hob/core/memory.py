@@ -284,6 +284,7 @@ class FactAnswer(TypedDict):
     evidence: ids of the items it was extracted from
     change: id of the change that recorded it, for undo
     contradicts: ids of facts in this answer that contradict it
+    sentence: the fact in words for the owner, in the language of the request; in lists only
     """
 
     id: str
@@ -301,6 +302,7 @@ class FactAnswer(TypedDict):
     evidence: list[str]
     change: str
     contradicts: list[str]
+    sentence: NotRequired[str]
 
 
 class GoalNoteAnswer(TypedDict):

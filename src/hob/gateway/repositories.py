@@ -61,11 +61,13 @@ class RepoSearchAnswer(TypedDict):
 
     root: the folder that contains `repos`
     matches: in the named repository
+    names: paths of its files whose path contains the text
     """
 
     root: str
     repos: list[str]
     matches: list[MatchAnswer]
+    names: list[str]
 
 
 class GitHubAnswer(TypedDict):

@@ -145,6 +145,11 @@ async def test_search_returns_matching_lines(repos: OwnerRepositories) -> None:
     assert (await repos.search("work", "--open-files-in-pager=touch"))["matches"] == []
 
 
+async def test_search_finds_files_by_their_names(repos: OwnerRepositories) -> None:
+    assert (await repos.search("work", "PLAN"))["names"] == ["notes/plan.md"]
+    assert (await repos.search("work", "p*n"))["names"] == []
+
+
 async def test_search_with_too_many_matches_returns_the_first(repos: OwnerRepositories, work: Path) -> None:
     for number in range(700):
         (work / f"long-{number}.md").write_text(f"{'stone ' * 60}\n" * 10)

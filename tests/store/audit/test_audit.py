@@ -52,6 +52,9 @@ async def test_entries_come_back_as_they_were_written(tmp_path: Path) -> None:
         assert (second.seq, second.entry.at, second.entry.outcome) == (2, 3.0, "cooled_down")
         assert [row.seq for row in await store.audit.latest(10, "rate")] == [2]
         assert [row.seq for row in await store.audit.latest(1)] == [2]
+        assert [row.seq for row in await store.audit.latest(10, before=2)] == [1]
+        for text in ("COMMAND 1", "hard.disk", "deny"):
+            assert [row.seq for row in await store.audit.latest(10, text=text)] == [1]
 
 
 async def test_untouched_log_is_intact_after_any_number_of_starts(tmp_path: Path) -> None:

@@ -405,6 +405,7 @@ export interface FactAnswer {
   evidence: string[];
   change: string;
   contradicts: string[];
+  sentence?: string;
 }
 
 /** Known facts. */
@@ -1128,6 +1129,7 @@ export interface RepoSearchAnswer {
   root: string;
   repos: string[];
   matches: MatchAnswer[];
+  names: string[];
 }
 
 /** The status of a repository. */
@@ -2362,7 +2364,7 @@ export interface Routes {
   };
   "GET /api/v1/audit": {
     path: undefined;
-    query: { limit?: number; kind?: string };
+    query: { limit?: number; kind?: string; before?: number; text?: string };
     body: undefined;
     answer: AuditsAnswer;
   };

@@ -43,12 +43,15 @@ export function tn(one: string, many: string, count: number): string {
 const made = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 
 /** A cached formatter of this language: creating one costs more than a hundred uses. */
-function formatter<T extends Intl.DateTimeFormat | Intl.NumberFormat>(kind: string, make: (locale: Language) => T): T {
+function formatter<T extends Intl.DateTimeFormat | Intl.NumberFormat>(kind: string, make: (locale: string) => T): T {
   const key = `${current()} ${kind}`;
-  const found = made.get(key) ?? make(current());
+  const found = made.get(key) ?? make(region());
   made.set(key, found);
   return found as T;
 }
+
+/** The page's language as spoken in the reader's region, if the browser names it: it decides about AM and PM. */
+const region = () => navigator.languages.find((each) => each.split("-")[0] === current()) ?? current();
 
 const dates = (options: Intl.DateTimeFormatOptions) =>
   formatter(JSON.stringify(options), (locale) => new Intl.DateTimeFormat(locale, options));
@@ -58,7 +61,7 @@ const numbers = (options: Intl.NumberFormatOptions) =>
 export function money(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return "–";
   const digits = dollars !== 0 && Math.abs(dollars) < 0.1 ? 4 : 2;
-  return numbers({ style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(dollars);
+  return numbers({ style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(dollars);
 }
 
 export const number = (value: number) =>
@@ -69,22 +72,23 @@ export const percent = (part: number, whole = 1) => numbers({ style: "percent" }
 
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return "";
-  if (seconds < 1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
-  if (seconds < 60) return `${numbers({ maximumFractionDigits: seconds < 10 ? 1 : 0 }).format(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 0.9995) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  if (seconds < 59.5) return `${numbers({ maximumFractionDigits: seconds < 10 ? 1 : 0 }).format(seconds)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 export const clock = (at: number, seconds = false) =>
-  dates({ hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) }).format(at * 1000);
+  dates({ hour: "numeric", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) }).format(at * 1000);
 
 /** A time of day, with its weekday if it is not today. */
 export const moment = (at: number) =>
   dateOf(at) === dateOf(Date.now() / 1000)
     ? clock(at)
-    : dates({ weekday: "short", hour: "2-digit", minute: "2-digit" }).format(at * 1000);
+    : dates({ weekday: "short", hour: "numeric", minute: "2-digit" }).format(at * 1000);
 
 export const exact = (at: number) =>
   dates({ dateStyle: "full", timeStyle: "medium" }).format(at * 1000);

@@ -1,12 +1,13 @@
 import { ArrowRight, Check, ChevronDown, X } from "lucide-react";
 import { useState } from "react";
-import { Link } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { may } from "../api/client";
 import { useAnswer, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { sessionWord } from "./words";
 import { Badge, Button, Card, When } from "./basics";
+import { Diff } from "./diff";
 import { maySee } from "./places";
 import { type Said, headline, spoken } from "./headline";
 
@@ -35,6 +36,12 @@ function Chain({ approval }: { approval: ApprovalAnswer }) {
   );
 }
 
+/** The diff of a file's change, if it shows the whole change. */
+function diffOf(approval: ApprovalAnswer): string {
+  const diff = approval.question?.diff;
+  return typeof diff === "string" && /^@@ /m.test(diff) && !/^\((too long|.* is stored otherwise)/m.test(diff) ? diff.replace(/\n$/, "") : "";
+}
+
 /** An approval: the action, its exact arguments, the reason, and the possible scopes. */
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const answer = useAnswer();
@@ -43,7 +50,13 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const { lead, object } = headline(approval);
   const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
   const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // the first line repeats the heading
-  const [whole, setWhole] = useState(lines.length <= 14);
+  const diff = diffOf(approval);
+  const drawn = diff ? diff.split("\n") : lines;
+  const exact = diff ? lines.slice(0, -drawn.length - 1) : []; // the diff ends the question, below a line of its own
+  const [path] = useLocation();
+  const [search] = useSearchParams();
+  const isHere = path === "/chat" && search.get("session") === approval.session;
+  const [whole, setWhole] = useState(drawn.length <= 14);
   const open = approval.state === "open";
   const wider = approval.scopes.filter((scope) => scope !== "once");
   const say = (allowed: boolean, scope = "once") => answer.mutate({ id: approval.id, allowed, scope });
@@ -63,13 +76,24 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
           <p className="text-muted">{why}</p>
           <Chain approval={approval} />
         </div>
-        <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
-          {whole ? lines.join("\n") : `${lines.slice(0, 12).join("\n")}\n…`}
-        </pre>
+        {diff ? (
+          <>
+            <Diff text={whole ? diff : drawn.slice(0, 12).join("\n")} />
+            {!whole && <p aria-hidden className="px-4 font-mono text-sm">…</p>}
+            <details className="border-t border-line">
+              <summary className="px-4 py-2 text-sm text-muted">{t("Exact arguments")}</summary>
+              <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">{exact.join("\n")}</pre>
+            </details>
+          </>
+        ) : (
+          <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
+            {whole ? lines.join("\n") : `${lines.slice(0, 12).join("\n")}\n…`}
+          </pre>
+        )}
         <div className="flex flex-wrap items-center gap-2 px-4 py-3">
           {!whole && (
             <Button icon={ChevronDown} data-act="allow" local onClick={() => setWhole(true)}>
-              {t("Show all {count} lines to decide", { count: lines.length })}
+              {t("Show all {count} lines to decide", { count: drawn.length })}
             </Button>
           )}
           {open && whole && may("approve") && (
@@ -96,7 +120,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
           <span className="ms-auto text-xs text-muted">
             {t("rule")} <code title={approval.reason} className="font-mono">{approval.rule}</code>
           </span>
-          {approval.message && maySee("/chat") && (
+          {approval.message && !isHere && maySee("/chat") && (
             <Link href={`/chat?session=${encodeURIComponent(approval.session)}`} className="text-xs text-accent underline-offset-2 hover:underline">
               {t("open in chat")}
             </Link>

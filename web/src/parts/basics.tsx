@@ -125,10 +125,13 @@ export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; clas
   );
 }
 
-/** Replaces an erased text. */
+/** Replaces a text that was erased, or that this login may not read. */
 export function Erased({ at }: { at: number | null }) {
-  return <p className="text-sm text-muted italic">{at === null ? t("without text") : t("erased on {day}", { day: dayOf(at) })}</p>;
+  return <p className="text-sm text-muted italic">{at !== null ? t("erased on {day}", { day: dayOf(at) }) : may("read") ? t("without text") : t("hidden for this token")}</p>;
 }
+
+/** Stands for the missing text of a task. */
+export const untitled = () => (may("read") ? t("(no text)") : t("(hidden for this token)"));
 
 /** An error with the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {

@@ -4,28 +4,60 @@ import { t } from "../i18n";
 type Line = { kind: "file" | "hunk" | "add" | "del" | "same"; text: string; old?: number; now?: number };
 const MOST = 3_000;
 
+/** The lines of a diff, each with whether it belongs to a hunk; a hunk's length is in its head. */
+function* read(diff: string): Generator<[line: string, body: boolean]> {
+  let [gone, come] = [0, 0];
+  for (const line of diff.split("\n")) {
+    const head = gone + come > 0 ? null : /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+    if (head) [gone, come] = [Number(head[1] ?? 1), Number(head[2] ?? 1)];
+    const body = !head && gone + come > 0 && /^[-+ ]/.test(line);
+    if (body && line[0] !== "+") gone--;
+    if (body && line[0] !== "-") come--;
+    yield [line, body];
+  }
+}
+
+/** The file that a head like `+++ b/notes.md` names. */
+const named = (line: string) => line.slice(4).replace(/^[ab]\//, "").replace(/\t.*$/, "");
+
 function parse(diff: string): Line[] {
   const lines: Line[] = [];
   let old = 0;
   let now = 0;
-  let body = false;
-  for (const line of diff.split("\n")) {
+  let file = "";
+  for (const [line, body] of read(diff)) {
     if (lines.length > MOST) break;
-    if (line.startsWith("diff --git ")) {
-      body = false;
-      lines.push({ kind: "file", text: line.slice(11).split(" b/").at(-1) ?? line });
+    if (body) {
+      const text = line.slice(1);
+      if (line.startsWith("+")) lines.push({ kind: "add", text, now: now++ });
+      else if (line.startsWith("-")) lines.push({ kind: "del", text, old: old++ });
+      else lines.push({ kind: "same", text, old: old++, now: now++ });
+    } else if (line.startsWith("diff --git ")) {
+      file = line.slice(11).split(" b/").at(-1) ?? line;
+      lines.push({ kind: "file", text: file });
+    } else if (/^(---|\+\+\+) /.test(line) && named(line) !== "/dev/null" && named(line) !== file) {
+      file = named(line);
+      lines.push({ kind: "file", text: file });
     } else if (line.startsWith("@@")) {
       const found = /@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)/.exec(line);
       old = Number(found?.[1] ?? 1);
       now = Number(found?.[2] ?? 1);
-      body = true;
       lines.push({ kind: "hunk", text: found?.[3]?.trim() ?? "" });
-    } else if (body && line.startsWith("+")) lines.push({ kind: "add", text: line.slice(1), now: now++ });
-    else if (body && line.startsWith("-")) lines.push({ kind: "del", text: line.slice(1), old: old++ });
-    else if (body && line.startsWith(" ")) lines.push({ kind: "same", text: line.slice(1), old: old++, now: now++ });
-    else if (line.startsWith("Binary files")) lines.push({ kind: "hunk", text: t("binary file") });
+    } else if (line.startsWith("Binary files")) lines.push({ kind: "hunk", text: t("binary file") });
   }
   return lines;
+}
+
+/** The part of a diff about this file, whose path may be relative; empty if there is none. */
+export function partOf(diff: string, path: string): string {
+  const wanted = path.replace(/^(\.?\/)+/, "");
+  const parts: string[][] = [];
+  for (const [line, body] of read(diff)) {
+    if (!parts.length || (!body && line.startsWith("--- "))) parts.push([]);
+    parts.at(-1)!.push(line);
+  }
+  const isIts = (line: string) => /^(---|\+\+\+) /.test(line) && `/${named(line)}`.endsWith(`/${wanted}`);
+  return parts.filter((lines) => lines.slice(0, 2).some(isIts)).map((lines) => lines.join("\n")).join("\n");
 }
 
 /** Reverses a diff: what undoing would remove is what was added. */
@@ -36,14 +68,12 @@ export function backwards(diff: string): string {
     told.push(...come.map((each) => `-${each}`), ...gone.map((each) => `+${each}`));
     [gone, come] = [[], []];
   };
-  let body = false;
-  for (const line of diff.split("\n")) {
+  for (const [line, body] of read(diff)) {
     if (body && line.startsWith("-")) gone.push(line.slice(1));
     else if (body && line.startsWith("+")) come.push(line.slice(1));
     else {
       flush();
-      body = line.startsWith("@@") || (body && !line.startsWith("diff --git "));
-      told.push(line.replace(/^@@ -(\S+) \+(\S+) @@/, "@@ -$2 +$1 @@"));
+      told.push(body ? line : line.replace(/^@@ -(\S+) \+(\S+) @@/, "@@ -$2 +$1 @@"));
     }
   }
   flush();

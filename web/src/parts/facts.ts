@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { call, may } from "../api/client";
 
 export type Fact = {
-  id: string; subject: string; predicate: string; object: string; valid_from: number | null; valid_to: number | null;
+  id: string; sentence?: string; subject: string; predicate: string; object: string; valid_from: number | null; valid_to: number | null;
   recorded_from: number; recorded_to: number | null; state: string; quote: string; said_at: number; change: string; contradicts?: string[];
 };
 export type Change = { id: string; at: number; kind: "added" | "changed" | "closed"; lines: { sign: "+" | "−"; fact: Fact }[]; undo: string };

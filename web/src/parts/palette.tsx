@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Activity, Brain, FileText, MessageSquare, SquareSlash, type LucideIcon } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { Fragment, useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
 import { call, may } from "../api/client";
 import { useSessions } from "../api/queries";
@@ -8,8 +8,12 @@ import { t } from "../i18n";
 import { Dialog, When } from "./basics";
 import { COMMANDS } from "./commands";
 import { maySee } from "./places";
+import { sessionWord } from "./words";
 
-type Found = { key: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
+type Found = { key: string; group: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
+
+/** The first line of a message, without Markdown's marks. */
+const plain = (text: string) => (text.split("\n").find((each) => /\w/.test(each)) ?? text).replace(/^[#>\s*-]+/, "").replace(/(\*\*|__|`)/g, "").slice(0, 160);
 
 /** The Ctrl+K palette: places, conversations, messages, memory, files and commands. */
 export function Palette({ onClose, places }: {
@@ -40,32 +44,36 @@ export function Palette({ onClose, places }: {
     retry: false,
     placeholderData: (before) => before,
   });
+  const named = files.data?.names ?? [];
   const low = wanted.toLowerCase();
   const found: Found[] = [
     ...places
       .filter((each) => maySee(each.path) && t(each.word).toLowerCase().includes(low))
-      .map((each) => ({ key: each.path, icon: each.icon, text: t(each.word), more: t("page"), href: each.path })),
+      .map((each) => ({ key: each.path, group: t("Pages"), icon: each.icon, text: t(each.word), more: "", href: each.path })),
     ...sessions
       .filter((each) => low && maySee("/chat") && `${each.title} ${each.session}`.toLowerCase().includes(low))
       .slice(0, 6)
       .map((each) => ({
-        key: each.session, icon: MessageSquare, text: each.title || each.session, more: each.session, at: each.updated,
+        key: each.session, group: t("Conversations"), icon: MessageSquare, text: each.title || sessionWord(each.session), more: each.title ? sessionWord(each.session) : "", at: each.updated,
         href: `/chat?session=${encodeURIComponent(each.session)}`,
       })),
     ...(wanted.length > 1 ? (events.data?.events ?? []) : []).map((each) => ({
-      key: each.event_id, icon: Activity, text: each.text.slice(0, 160), more: each.session ?? "", at: each.at,
+      key: each.event_id, group: t("Messages"), icon: Activity, text: plain(each.text), more: each.session ? sessionWord(each.session) : "", at: each.at,
       href: `/trace/${each.trace_id}`,
     })),
     ...(wanted.length > 2 ? (memories.data?.items ?? []) : []).map((each) => ({
-      key: each.id, icon: Brain, text: each.text.slice(0, 160), more: t("memory"), at: each.at,
+      key: each.id, group: t("Memory"), icon: Brain, text: plain(each.text), more: "", at: each.at,
       href: `/memory?query=${encodeURIComponent(wanted)}`,
     })),
+    ...(wanted.length > 2 ? named : []).slice(0, 6).map((each) => ({
+      key: each, group: t("Files"), icon: FileText, text: each, more: "", href: `/files?path=${encodeURIComponent(each)}`,
+    })),
     ...(wanted.length > 2 ? (files.data?.matches ?? []) : []).slice(0, 6).map((each) => ({
-      key: `${each.path}:${each.line}`, icon: FileText, text: each.text.trim().slice(0, 160), more: each.path,
+      key: `${each.path}:${each.line}`, group: t("Files"), icon: FileText, text: each.text.trim().slice(0, 160), more: each.path,
       href: `/files?path=${encodeURIComponent(each.path)}`,
     })),
     ...COMMANDS.filter(([name, what]) => low && may("chat") && maySee("/chat") && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
-      key: name, icon: SquareSlash, text: `${name}  ${t(what)}`, more: t("command"), href: `/chat?say=${encodeURIComponent(name.split(" ")[0]!)}`,
+      key: name, group: t("Commands"), icon: SquareSlash, text: `${name}  ${t(what)}`, more: "", href: `/chat?say=${encodeURIComponent(name.split(" ")[0]!)}`,
     })),
   ];
   const open = (each: Found | undefined) => {
@@ -99,8 +107,9 @@ export function Palette({ onClose, places }: {
       />
       <ul id="found" role="listbox" aria-label={t("Results")} className="mt-3 flex flex-col">
         {found.map((each, index) => (
+          <Fragment key={`${each.href}${each.key}`}>
+          {each.group !== found[index - 1]?.group && <li role="presentation" className="px-3 pt-3 pb-1 text-xs font-semibold text-muted first:pt-0">{each.group}</li>}
           <li
-            key={`${each.href}${each.key}`}
             id={`found-${index}`}
             role="option"
             aria-selected={index === chosen}
@@ -110,8 +119,10 @@ export function Palette({ onClose, places }: {
           >
             <each.icon size={16} aria-hidden className="shrink-0 text-muted" />
             <span dir="auto" className="min-w-0 flex-1 truncate">{each.text}</span>
-            <span className="max-w-40 truncate text-xs text-muted">{each.at ? <When at={each.at} /> : each.more}</span>
+            {each.more && <span className="max-w-40 truncate text-xs text-muted">{each.more}</span>}
+            {each.at && <When at={each.at} className="shrink-0 text-xs text-muted" />}
           </li>
+          </Fragment>
         ))}
         {!found.length && <li className="px-3 py-4 text-muted">{t("No results.")}</li>}
       </ul>

@@ -8,7 +8,7 @@ import { useConnection, useTasks } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 import { duration, money, t } from "../i18n";
 import { sessionWord } from "./words";
-import { Button } from "./basics";
+import { Button, untitled } from "./basics";
 
 /** Running turns behind their count in the header, each with a stop button. */
 export function RunningNow() {
@@ -54,7 +54,7 @@ export function Running({ task }: { task: TaskAnswer }) {
     <div data-card className="flex min-h-14 items-center gap-3 px-4 py-2">
       <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
-        <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
+        <p dir="auto" className="truncate font-medium">{task.title || untitled()}</p>
         <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {sessionWord(task.session)}{task.state === "running" && <Step trace={task.trace_id} />}</p>
       </Link>
       <Button

@@ -150,10 +150,10 @@ export function Shell() {
   );
 }
 
-function Dot({ count }: { count: number }) {
+function Dot({ count, narrow }: { count: number; narrow: boolean }) {
   if (!count) return null;
   return (
-    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={tn("{count} needs you", "{count} need you", count)}>
+    <span className={`absolute end-0 top-0 rounded-full bg-warn px-1.5 text-xs font-semibold text-bg ${narrow ? "" : "lg:static lg:ms-auto"}`} aria-label={tn("{count} needs you", "{count} need you", count)}>
       {count}
     </span>
   );
@@ -197,7 +197,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
         >
           <Icon size={18} aria-hidden className="shrink-0" />
           <span className={shown}>{t(word)}</span>
-          {place === "/" && <Dot count={waiting} />}
+          {place === "/" && <Dot count={waiting} narrow={narrow} />}
         </Link>
       ))}
       {further.length > 0 && <span aria-hidden className="mx-2.5 my-1 border-t border-line" />}
@@ -251,7 +251,8 @@ function Bottom({ path, waiting }: { path: string; waiting: number }) {
 function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: () => void; waiting: number }) {
   const status = useStatus().data;
   const today = useUsage("day", 1).data;
-  const memory = useMemory().data;
+  const memory = useMemory();
+  const led = memory.data?.led ?? (memory.failureCount ? "unavailable" : "");
   const connection = useConnection();
   const running = status?.running ?? 0;
   return (
@@ -272,7 +273,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           </Link>
         )}
         <RunningNow />
-        {memory && <Link href="/memory" className="px-1" aria-label={t("Memory")}><Led led={memory.led} /></Link>}
+        {led && <Link href="/memory" className="px-1"><Led led={led} /></Link>}
         <span className={waiting || running ? "hidden md:inline" : ""} title={t("Cost today")}>{today ? money(today.total.cost_usd) : "–"}</span>
         <span
           className="flex items-center gap-1.5 rounded-full text-xs lg:border lg:border-line lg:px-2.5 lg:py-1"

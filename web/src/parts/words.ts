@@ -8,13 +8,13 @@ export const WORDS: Record<string, string> = {
   set_aside: "quarantined",
   dead: "given up",
   cancelled: "stopped",
-  auth: "its key was refused",
-  billing: "its account has no credit",
-  rate_limit: "its rate limit was reached",
-  overload: "its server is overloaded",
-  network: "its server cannot be reached",
-  timeout: "its server did not answer in time",
-  model_not_found: "its server does not know it",
+  auth: "the model's key was refused",
+  billing: "the model's account has no credit",
+  rate_limit: "the model's rate limit was reached",
+  overload: "the model's server is overloaded",
+  network: "the model's server cannot be reached",
+  timeout: "the model's server did not answer in time",
+  model_not_found: "the server does not know this model",
   context_overflow: "too long for the model",
   bad_request: "the model's server refused the request",
   garbage: "the model's answer was unreadable",
@@ -39,8 +39,22 @@ export const WORDS: Record<string, string> = {
 /** The words for a code, else the code itself. */
 export const wordOf = (code: string) => t(WORDS[code] ?? code);
 
+/** The words for how a call ended; `stopped`: its turn was stopped, which interrupted it. */
+export const endWord = (status: string, stopped: boolean) =>
+  stopped && status === "unknown_outcome" ? t("stopped, so its outcome is unknown") : wordOf(status);
+
 /** The displayed name of a conversation: its key without the `api:` prefix. */
 export const sessionWord = (session: string) => session.replace(/^api:/, "");
+
+/** Words for details of audit entries. */
+const DETAILS: Record<string, string> = {
+  requester: "asked by",
+  by: "answered by",
+  scope: "holds",
+  value: "now",
+  before: "before",
+};
+export const detailWord = (name: string) => t(DETAILS[name] ?? name.replaceAll("_", " "));
 
 /** Words for kinds and outcomes of audit entries. */
 const AUDIT: Record<string, string> = {
@@ -59,6 +73,7 @@ const AUDIT: Record<string, string> = {
   too_often: "too often",
   turned_away: "turned away",
   block: "blocked",
+  flag: "flagged",
 };
 export const auditWord = (code: string) => t(AUDIT[code] ?? code.replaceAll("_", " "));
 

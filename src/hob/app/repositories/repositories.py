@@ -28,6 +28,7 @@ from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, GitRunner
 from hob.workspace.repositories import begin_repository
 
 _MAX_LINES = 200
+_MAX_NAMES = 20
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The id of git's empty tree, which exists in every repository."""
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
@@ -82,11 +83,12 @@ class OwnerRepositories:
         }
 
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
-        """Search for repositories below the folder, and for lines of files that contain the text."""
+        """Search for repositories below the folder, and for files whose name or lines contain the text."""
         root = self._root(repo)
         below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
         repos: list[str] = []
         matches: list[MatchAnswer] = []
+        names: list[str] = []
 
         def look() -> None:
             repos.extend(find_repositories(below))
@@ -96,9 +98,12 @@ class OwnerRepositories:
             said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MAX_LINES, first=look)
             found = [line.split("\0", 2) for line in said.split("\n", _MAX_LINES)[:_MAX_LINES]]
             matches = [{"path": row[0], "line": int(row[1]), "text": row[2][:400]} for row in found if len(row) == 3]
+            listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+            said = await self._programs.git(root, *listed, f":(icase)*{_literal(text)}*")
+            names = [name for name in said.split("\0") if name][:_MAX_NAMES]
         else:
             await asyncio.to_thread(look)
-        return {"root": str(below), "repos": repos, "matches": matches}
+        return {"root": str(below), "repos": repos, "matches": matches, "names": names}
 
     async def branches(self, repo: str) -> BranchesAnswer:
         """List the branches, with the current one."""
@@ -239,6 +244,11 @@ class OwnerRepositories:
             await self._programs.git(root, "check-ref-format", "--branch", branch)
         except GitFailed:
             raise InvalidRequest(translatable("{branch} is not the name of a branch", branch=branch)) from None
+
+
+def _literal(text: str) -> str:
+    """Return a git path pattern that matches this text."""
+    return re.sub(r"([\\*?\[])", r"\\\1", text)
 
 
 def _changes(fields: Sequence[str]) -> list[ChangeAnswer]:

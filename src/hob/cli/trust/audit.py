@@ -46,6 +46,7 @@ OUTCOME_WORDS: Mapping[str, str] = {
     "too_often": translatable("too often"),
     "turned_away": translatable("turned away"),
     "block": translatable("blocked"),
+    "flag": translatable("flagged"),
     "broken": translatable("broken"),
 }
 """Outcomes in words; --json has the stored codes."""

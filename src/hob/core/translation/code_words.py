@@ -23,13 +23,13 @@ STATE_WORDS: Mapping[str, str] = {
 NO_MODEL = translatable("no model is connected")
 """The state in which no model is available, as a phrase used in several places."""
 FAULT_WORDS: Mapping[str, str] = {
-    "auth": translatable("its key was refused"),
-    "billing": translatable("its account has no credit"),
-    "rate_limit": translatable("its rate limit was reached"),
-    "overload": translatable("its server is overloaded"),
-    "network": translatable("its server cannot be reached"),
-    "timeout": translatable("its server did not answer in time"),
-    "model_not_found": translatable("its server does not know it"),
+    "auth": translatable("the model's key was refused"),
+    "billing": translatable("the model's account has no credit"),
+    "rate_limit": translatable("the model's rate limit was reached"),
+    "overload": translatable("the model's server is overloaded"),
+    "network": translatable("the model's server cannot be reached"),
+    "timeout": translatable("the model's server did not answer in time"),
+    "model_not_found": translatable("the server does not know this model"),
     "context_overflow": translatable("too long for the model"),
     "bad_request": translatable("the model's server refused the request"),
     "garbage": translatable("the model's answer was unreadable"),

@@ -151,11 +151,14 @@ class AuditQuery:
 
     limit: int = field("at most so many, the newest", 100, at_least=1, at_most=1000)
     kind: str = field("this kind alone", "")
+    before: int = field("older than the entry with this number; 0: the newest", 0, at_least=0)
+    text: str = field("whose name, outcome, rule, sender or detail contains this", "")
 
 
 async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
     """List audit entries: what was decided, allowed and refused, newest last."""
-    rows = await call.api.store.audit.latest(call.payload.limit, call.payload.kind)
+    wanted = call.payload
+    rows = await call.api.store.audit.latest(wanted.limit, wanted.kind, before=wanted.before, text=wanted.text)
     return etagged(call.request, {"entries": [_entry(row) for row in rows]})
 
 

@@ -8,12 +8,13 @@ from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
 from hob.core.memory import FactAction, GoalAnswer, MemoryItemAnswer
-from hob.core.translation.language import translatable
+from hob.core.translation.fact_words import render_fact_for_owner
+from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.http.reply import JsonResponse, json_response, language_of
 from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import (
     DeletedAnswer,
@@ -182,7 +183,11 @@ async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAn
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
     """List the facts that Hob knows, each with its source and what contradicts it."""
-    return json_response(await _memory(call).facts.facts(call.payload))
+    answer, language = await _memory(call).facts.facts(call.payload), language_of(call.request)
+    for each in answer["facts"]:
+        told = render_fact_for_owner(each["subject"], each["predicate"], each["object"])
+        each["sentence"] = translated(told, language)
+    return json_response(answer)
 
 
 async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:

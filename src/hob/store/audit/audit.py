@@ -36,6 +36,12 @@ _INSERT = (
 _LAST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
 _HASH = "SELECT hash FROM audit WHERE seq = ?"
 _SHOW = f"SELECT seq, {_OF_A}, c.text, a.hash FROM audit a"  # noqa: S608
+_WANTED = (
+    "a.kind = ?",
+    "a.seq < ?",
+    "instr(lower(concat_ws(' ', name, outcome, rule, sender, c.text)), lower(?))",
+)
+"""Conditions on the kind, the number and the text of an entry."""
 _WHOLE = (
     f"SELECT seq, {_OF_A}, sealed, previous, a.hash, c.text, c.salt, t.at IS NOT NULL FROM audit a"  # noqa: S608
     " LEFT JOIN content c ON c.id = a.detail LEFT JOIN tombstones t ON t.content = a.detail AND t.hash = a.sealed"
@@ -116,9 +122,9 @@ class AuditLog(StorePart):
         self._last = last
         return last
 
-    async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
-        """Return the newest entries, of one kind if given; the newest last."""
-        return await self._readers.read(lambda connection: _load_latest(connection, limit, kind))
+    async def latest(self, limit: int, kind: str = "", *, before: int = 0, text: str = "") -> tuple[AuditRow, ...]:
+        """Return the newest entries, the newest last: of this kind, older than this number, containing this text."""
+        return await self._readers.read(lambda connection: _load_latest(connection, limit, kind, before, text))
 
     async def verify(self) -> Checked:
         """Verify every entry and the head: about a second per 100,000 entries, while others read and write."""
@@ -191,10 +197,13 @@ def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
         yield connection
 
 
-def _load_latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:
-    where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
-    sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
-    return tuple(_row(row) for row in reversed(all_rows(connection, sql, values)))
+def _load_latest(
+    connection: apsw.Connection, limit: int, kind: str, before: int = 0, text: str = ""
+) -> tuple[AuditRow, ...]:
+    wanted = {each: value for each, value in zip(_WANTED, (kind, before, text), strict=True) if value}
+    where = " AND ".join(wanted) or "TRUE"
+    sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail WHERE {where} ORDER BY seq DESC LIMIT ?"
+    return tuple(_row(row) for row in reversed(all_rows(connection, sql, (*wanted.values(), limit))))
 
 
 def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:

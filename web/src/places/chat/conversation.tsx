@@ -74,7 +74,7 @@ export function Conversation({ session }: { session: string }) {
           });
         }
         case "lost": // the answer arrives with the history after reconnecting
-          return change(key, () => ({ steps: [t("Connection lost. The answer appears when it is back.")] }));
+          return change(key, () => ({ steps: [t("Connection lost. The answer appears once the connection is back.")] }));
         case "error": {
           const error = message.error as { code: string; message: string };
           if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // not this login's
@@ -335,7 +335,7 @@ function PermissionChoice({ session, connected }: { session: string; connected: 
   return (
     <>
       <select aria-label={t("Permission mode")} title={told || t("Permission mode")} value={chosen} disabled={!connected} onChange={(event) => choose(event.target.value)}
-        className="h-9 max-w-36 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
+        className="h-9 max-w-48 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
         <option value="">{t("default permissions")}</option>
         {LEVELS.map((each) => <option key={each} value={each}>{t(each)}</option>)}
       </select>

@@ -33,7 +33,7 @@ export function Costs() {
         </>
       )}
       <Section
-        title={t("Spending by purpose")}
+        title={t("Spending by")}
         more={<Tabs label={t("Group by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
       >
         {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}

@@ -19,7 +19,7 @@ import { Told } from "../../parts/told";
 import { ToLimits, ToModels, TryAgain } from "../../parts/unanswered";
 import { sessionWord, wordOf } from "../../parts/words";
 import { worker } from "../../parts/worker";
-import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When, untitled } from "../../parts/basics";
 
 /** What needs the owner, what is running, and today's figures. */
 export function Home() {
@@ -79,7 +79,7 @@ export function Home() {
                 {recent.map((each) => (
                   <Link key={each.id} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
                     <State state={each.state} />
-                    <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || t("(no text)")}</span>
+                    <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || untitled()}</span>
                     <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{sessionWord(each.session)}</span>
                     <When at={each.updated} className="text-xs text-muted" />
                   </Link>
@@ -104,7 +104,7 @@ function Ask({ text, more, href, word }: { text: string; more: string; href: str
   return (
     <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
       <CircleHelp size={18} className="text-warn" aria-hidden />
-      <div className="min-w-0 flex-1"><p dir="auto" className="truncate font-medium">{text || t("(no text)")}</p><p className="text-sm text-muted">{more}</p></div>
+      <div className="min-w-0 flex-1"><p dir="auto" className="truncate font-medium">{text || untitled()}</p><p className="text-sm text-muted">{more}</p></div>
       <Link href={href} className="text-accent hover:underline">{word}</Link>
     </Card>
   );
@@ -197,7 +197,7 @@ function Failed({ task }: { task: TaskAnswer }) {
     <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
       <CircleAlert size={18} className="text-bad" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
+        <p dir="auto" className="truncate font-medium">{task.title || untitled()}</p>
         <p className="text-sm text-muted">{t("no answer: {why}", { why: wordOf(task.reason || "failed") })} · <When at={task.updated} /></p>
       </div>
       <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>

@@ -62,6 +62,7 @@ function useThen(on: string, known: boolean) {
 }
 
 function Sentence({ fact }: { fact: Fact }) {
+  if (fact.sentence) return <span dir="auto" className="break-words first-letter:uppercase inline-block">{fact.sentence}</span>;
   return (
     <span dir="auto" className="break-words">
       <span className="font-medium">{fact.subject}</span> {fact.predicate.replaceAll("_", " ")} <span className="font-medium">{fact.object}</span>

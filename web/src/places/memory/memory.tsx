@@ -67,7 +67,7 @@ export function Memory() {
           title={on ? `${title} · ${t("as of {day}", { day: day(endOf(on)) })}` : title}
           more={
             <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
-              <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
+              <label className="flex h-9 min-w-60 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
                 <Search size={15} aria-hidden className="text-muted" />
                 <input type="search" value={text} onChange={(event) => { setText(event.target.value); if (one) setSearch({}, { replace: true }); }} aria-label={t("Search memory")}
                   placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />

@@ -121,7 +121,7 @@ function Counts({ title, rows }: { title: string; rows: readonly Count[] }) {
       <p className="px-2 text-xs text-muted">{title}</p>
       {rows.map(([name, count, href]) => (
         <Link key={name} href={href} className="flex min-h-8 items-center justify-between gap-2 rounded-md px-2 hover:bg-surface">
-          <span className="min-w-0 truncate">{name}</span>
+          <span className="min-w-0 py-1 leading-5 break-words">{name}</span>
           <span className={count ? "font-semibold" : "text-muted"}>{number(count)}</span>
         </Link>
       ))}

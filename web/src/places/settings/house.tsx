@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Info, Plug, RadioTower, Search, Stethoscope, TriangleAlert, Zap, type LucideIcon } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
+import { live } from "../../api/live";
 import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t, tn } from "../../i18n";
 import { Connect } from "../../parts/connect";
@@ -157,6 +158,18 @@ export function Logs() {
     staleTime: 0,
     placeholderData: (before) => before,
   });
+  const { refetch } = logs;
+  useEffect(() => {
+    let timer = 0; // what happens is logged, soon before or after its event
+    const off = live.onEvent(() => void (timer ||= window.setTimeout(() => {
+      timer = 0;
+      void refetch();
+    }, 500)));
+    return () => {
+      off();
+      clearTimeout(timer);
+    };
+  }, [refetch]);
   return (
     <>
       <div className="mb-3 flex flex-wrap gap-2">
@@ -167,7 +180,6 @@ export function Logs() {
         <select aria-label={t("Minimum level")} value={level} onChange={(event) => setLevel(event.target.value as "info")} className="h-9 rounded-md border border-line bg-surface px-2">
           {["debug", "info", "warning", "error"].map((each) => <option key={each} value={each}>{t("{level} and above", { level: each })}</option>)}
         </select>
-        <Button disabled={logs.isFetching} onClick={() => void logs.refetch()}>{t("Refresh")}</Button>
       </div>
       {logs.isError ? (
         <Failure error={logs.error} retry={() => void logs.refetch()} />

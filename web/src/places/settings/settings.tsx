@@ -89,9 +89,7 @@ function AllSettings() {
         <Skeleton rows={8} className="h-14" />
       ) : raw ? (
         <Wide label={t("Raw")}>
-          <pre dir="auto" tabIndex={0} className="p-4 font-mono text-xs leading-5">
-            {JSON.stringify(Object.fromEntries(sections.flatMap(([, rows]) => rows.map((each) => [each.key, each.secret ? t("secret, hidden") : each.value]))), null, 2)}
-          </pre>
+          <pre dir="auto" tabIndex={0} className="p-4 font-mono text-xs leading-5">{fileOf(sections)}</pre>
         </Wide>
       ) : (
         <Card className="divide-y divide-line">
@@ -102,6 +100,24 @@ function AllSettings() {
   );
 }
 
+/** The settings as in a settings file (TOML): what is set, with its origin, and the defaults as comments. */
+function fileOf(sections: readonly (readonly [string, readonly SettingAnswer[]])[]): string {
+  const line = ({ key, value, secret, layer, origin }: SettingAnswer) => {
+    const name = key.slice(key.indexOf(".") + 1);
+    if (secret) return layer === "default" ? `# ${name}` : `# ${name}: ${t("secret, hidden")} (${origin})`;
+    if (layer === "default") return `# ${name} = ${toml(value)}`;
+    return value === null ? `# ${name} (${origin})` : `${name} = ${toml(value)}  # ${origin}`;
+  };
+  return sections.map(([name, rows]) => [`[${name}]`, ...rows.map(line)].join("\n")).join("\n\n");
+}
+
+function toml(value: unknown): string {
+  if (value === null || value === undefined) return `""`;
+  if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value).filter(([, each]) => each !== null).map(([name, each]) => ` ${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)} = ${toml(each)}`).join(",")} }`;
+}
+
 /** A section of the settings, rendered when opened or found. */
 function Group({ name, settings, found }: { name: string; settings: SettingAnswer[]; found: boolean }) {
   const [opened, setOpened] = useState(false);
@@ -110,11 +126,11 @@ function Group({ name, settings, found }: { name: string; settings: SettingAnswe
   return (
     <details open={open} onToggle={(event) => setOpened(event.currentTarget.open && !found)} className="group">
       <summary className="flex min-h-11 items-center gap-3 px-4 py-2">
-        <ChevronRight size={16} aria-hidden className="text-muted group-open:rotate-90" />
-        <h2 className="font-semibold">{groupWord(name)}</h2>
+        <ChevronRight size={16} aria-hidden className="shrink-0 text-muted group-open:rotate-90" />
+        <h2 className="min-w-0 font-semibold break-words">{groupWord(name)}</h2>
         {groupWord(name) !== name && <code aria-hidden className="hidden font-mono text-xs text-muted sm:inline">{name}</code>}
-        <span className="ms-auto text-sm whitespace-nowrap text-muted">{tn("{count} setting", "{count} settings", settings.length)}</span>
-        {set > 0 && <Badge>{t("{count} set", { count: set })}</Badge>}
+        <span className={`ms-auto text-sm whitespace-nowrap text-muted ${set ? "hidden sm:inline" : ""}`}>{tn("{count} setting", "{count} settings", settings.length)}</span>
+        {set > 0 && <span className="ms-auto shrink-0 sm:ms-0"><Badge>{t("{count} set", { count: set })}</Badge></span>}
       </summary>
       {open && <div className="divide-y divide-line border-t border-line">{settings.map((each) => <Row key={each.key} setting={each} />)}</div>}
     </details>
@@ -129,40 +145,54 @@ function Row({ setting }: { setting: SettingAnswer }) {
         <p className="text-sm text-muted">{setting.doc}</p>
       </div>
       <div className="ms-auto flex max-w-full flex-col items-end gap-1">
-        {setting.changeable ? <Editor key={String(setting.value)} setting={setting} /> : <Value setting={setting} />}
-        {setting.layer !== "default" && <Badge tone={setting.layer === "stored" ? "accent" : "plain"}>{setting.origin}</Badge>}
+        {setting.changeable ? <Editor key={textOf(setting.value)} setting={setting} /> : <Value setting={setting} />}
+        {setting.layer !== "default" && <Badge tone={setting.layer === "stored" ? "accent" : "plain"}>{t(setting.origin)}</Badge>}
       </div>
     </div>
   );
 }
 
+/** How a value is edited: a list with one entry per line, unless its entries are tables. */
+const isLines = (value: unknown): value is unknown[] => Array.isArray(value) && value.every((each) => typeof each !== "object");
+const textOf = (value: unknown) =>
+  value === null || value === undefined ? "" : isLines(value) ? value.join("\n") : typeof value === "object" ? JSON.stringify(value) : String(value);
+
 /** A setting that can be changed at run time: saved at once, validated by Hob, and resettable. */
 function Editor({ setting }: { setting: SettingAnswer }) {
   const client = useQueryClient();
-  const kept = setting.value === null || setting.value === undefined ? "" : Array.isArray(setting.value) ? JSON.stringify(setting.value) : String(setting.value);
+  const kept = textOf(setting.value);
   const [text, setText] = useState(kept);
   const change = useSettingsChange((told) => {
-    const now = told.settings.find((each) => each.key === setting.key)?.value;
-    setText(now === null || now === undefined ? "" : Array.isArray(now) ? JSON.stringify(now) : String(now));
+    setText(textOf(told.settings.find((each) => each.key === setting.key)?.value));
     void client.invalidateQueries({ queryKey: ["usage"] });
   });
+  const lines = isLines(setting.value);
   const changed = text !== kept;
-  const look = "h-9 w-48 max-w-full rounded-md border border-line bg-bg px-2.5 font-mono";
+  const save = () => change.mutate({ [setting.key]: lines ? text.split("\n").map((each) => each.trim()).filter(Boolean) : text || null });
+  const look = "w-48 max-w-full rounded-md border border-line bg-bg px-2.5 font-mono";
   return (
     <form
       className="flex flex-col items-end gap-1"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ [setting.key]: text || null });
+        save();
       }}
     >
-      <div className="flex flex-wrap items-center justify-end gap-2">
+      <div className="flex flex-wrap items-start justify-end gap-2">
         {changed && <Button type="submit" look="main" icon={Check} disabled={change.isPending}>{t("Save")}</Button>}
         {!changed && setting.layer === "stored" && (
           <Button look="quiet" icon={Undo2} disabled={change.isPending} onClick={() => change.mutate({ [setting.key]: null })}>{t("Reset")}</Button>
         )}
-        {setting.one_of.length ? (
-          <select aria-label={setting.key} value={text} onChange={(event) => setText(event.target.value)} className={look}>
+        {setting.kind === "bool" && typeof setting.value === "boolean" ? (
+          <label className="flex min-h-9 items-center gap-2">
+            <input type="checkbox" aria-label={setting.key} checked={change.isPending ? change.variables[setting.key] === true : setting.value} disabled={change.isPending} onChange={(event) => change.mutate({ [setting.key]: event.target.checked })} className="size-4 accent-(--accent)" />
+            <span aria-hidden>{setting.value ? t("on") : t("off")}</span>
+          </label>
+        ) : lines ? (
+          <textarea aria-label={setting.key} value={text} dir="auto" rows={Math.min(8, text.split("\n").length + 1)} placeholder={t("one per line")}
+            onChange={(event) => setText(event.target.value)} className={`${look} py-1.5`} />
+        ) : setting.one_of.length ? (
+          <select aria-label={setting.key} value={text} onChange={(event) => setText(event.target.value)} className={`h-9 ${look}`}>
             {setting.one_of.map((each) => <option key={each} value={each}>{each || t("not set")}</option>)}
           </select>
         ) : (
@@ -172,7 +202,7 @@ function Editor({ setting }: { setting: SettingAnswer }) {
             inputMode={setting.kind === "float" || setting.kind === "int" ? "decimal" : "text"}
             placeholder={t("not set")}
             onChange={(event) => setText(event.target.value)}
-            className={look}
+            className={`h-9 ${look}`}
           />
         )}
       </div>

@@ -11,12 +11,12 @@ import { Files } from "../../parts/media";
 import { maySee } from "../../parts/places";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import { purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
+import { WORDS, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
 import { FOLDED, linesOf, type Row } from "./rows";
 
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
 
-export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, open, ...acts }: { row: Row; chosen: boolean; dimmed: boolean; open: boolean } & Acts) {
+export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, focused, open, ...acts }: { row: Row; chosen: boolean; dimmed: boolean; focused: boolean; open: boolean } & Acts) {
   if (row.type === "day") {
     return (
       <article aria-label={day(row.at)}>
@@ -29,12 +29,12 @@ export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, open
       aria-label={`${kindOf(row.event.span_type).word()} ${row.event.name}`}
       className={`transition-opacity duration-150 ${dimmed ? "opacity-25" : ""} ${chosen ? "rounded-md outline-2 outline-accent" : ""}`}
     >
-      {row.type === "line" ? <Line event={row.event} /> : <Message event={row.event} mine={row.type === "inbound"} open={open} {...acts} />}
+      {row.type === "line" ? <Line event={row.event} stopped={row.stopped} /> : <Message event={row.event} mine={row.type === "inbound"} focused={focused} open={open} {...acts} />}
     </article>
   );
-}, (one, other) => one.row === other.row && one.chosen === other.chosen && one.dimmed === other.dimmed && one.open === other.open);
+}, (one, other) => one.row === other.row && one.chosen === other.chosen && one.dimmed === other.dimmed && one.focused === other.focused && one.open === other.open);
 
-function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: PlacedEvent; mine: boolean; open: boolean } & Acts) {
+function Message({ event, mine, focused, open, onFocus, onFilter, onOpen }: { event: PlacedEvent; mine: boolean; focused: boolean; open: boolean } & Acts) {
   const tainted = event.trust === "untrusted";
   const folds = linesOf(event.text) > FOLDED;
   return (
@@ -75,7 +75,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
           <Link href={`/trace/${event.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
             <Activity size={12} aria-hidden /> {t("Trace")}
           </Link>
-          <button type="button" onClick={() => onFocus(event.trace_id)} className="inline-flex items-center gap-1 hover:text-text">
+          <button type="button" aria-pressed={focused} onClick={() => onFocus(event.trace_id)} className={`inline-flex items-center gap-1 ${focused ? "font-medium text-accent" : "hover:text-text"}`}>
             <Crosshair size={12} aria-hidden /> {t("Focus")}
           </button>
           {event.text && (
@@ -112,27 +112,29 @@ function Remembered({ event }: { event: PlacedEvent }) {
 }
 
 /** An action in one line: name, argument, result, duration. */
-function Line({ event }: { event: PlacedEvent }) {
+function Line({ event, stopped }: { event: PlacedEvent; stopped: boolean }) {
   if (event.kind === "memory") return <Remembered event={event} />;
-  const bad = wentWrong(event);
+  const bad = wentWrong(event) && !(stopped && event.status === "unknown_outcome");
   const usage = event.usage;
+  const status = endWord(event.status, stopped);
   const [about, told] = ["tool", "approval", "policy"].includes(event.kind) ? event.text.split("\n") : ["", event.text.split("\n")[0]];
   const purpose = event.kind === "model" ? purposeWord(event.classification) : "";
-  const result = told || (event.kind === "turn" ? turnWord(event.classification) : "");
+  const failed = event.kind === "turn" && event.classification === "failed";
+  const result = told || (failed ? t("No answer: {why}.", { why: status }) : event.kind === "turn" ? turnWord(event.classification) : "");
   return (
     <Link href={`/trace/${event.trace_id}`} className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted hover:bg-sunken">
       <SpanIcon type={event.span_type} />
       <span className="flex min-w-0 flex-1 flex-col sm:flex-row sm:items-baseline sm:gap-2.5">
         <span className="flex min-w-0 items-baseline gap-2">
-          {event.kind !== "tool" && <span className="shrink-0">{kindOf(event.span_type).word()}</span>}
-          <span className="shrink-0 font-mono text-text">{event.name ? wordOf(event.name) : t(event.kind)}</span>
-          {purpose && <span>{purpose}</span>}
-          {about && <code dir="auto" title={about} className="truncate font-mono">{about}</code>}
-          {event.status !== "ok" && <span className={`shrink-0 ${bad ? "text-bad" : ""}`}>{wordOf(event.status)}</span>}
+          {event.kind !== "tool" && <span className="shrink-0">{event.kind === "turn" ? t("turn") : kindOf(event.span_type).word()}</span>}
+          {!failed && <span className={`font-mono text-text ${WORDS[event.name] ? "min-w-0 truncate" : "shrink-0"}`}>{event.name ? wordOf(event.name) : t(event.kind)}</span>}
+          {purpose && <span className="min-w-0 truncate">{purpose}</span>}
+          {about && <code dir="auto" title={about} className="min-w-0 truncate font-mono">{about}</code>}
+          {event.status !== "ok" && !failed && <span title={status} className={`min-w-0 shrink-[4] truncate ${bad ? "text-bad" : ""}`}>{status}</span>}
         </span>
         {result && (
           <span dir="auto" title={event.trust === "untrusted" ? t("untrusted: {origin}", { origin: event.name }) : result}
-            className={`min-w-0 truncate ${bad ? "text-bad" : ""} ${event.trust === "untrusted" ? "underline decoration-warn decoration-dashed underline-offset-4" : ""}`}>
+            className={`min-w-0 shrink-[3] truncate ${bad || failed ? "text-bad" : ""} ${event.trust === "untrusted" ? "underline decoration-warn decoration-dashed underline-offset-4" : ""}`}>
             {result}
           </span>
         )}

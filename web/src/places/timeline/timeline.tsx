@@ -1,8 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Activity, ArrowUp, Search, X } from "lucide-react";
+import { Activity, ArrowUp, Crosshair, Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, may } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
 import { spanType, useTimeline, type Filter } from "../../api/queries";
@@ -37,7 +37,12 @@ export function Timeline() {
   }, [search]);
   const pages = useTimeline(filter);
   const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
-  const rows = useMemo(() => rowsOf(events, technical || !!filter.kind), [events, technical, filter.kind]);
+  const focused = useFocused(focus, events, pages.isSuccess);
+  const rows = useMemo(() => {
+    const every = technical || !!filter.kind;
+    const known = new Set(focused.map((each) => each.cursor));
+    return [...rowsOf(focused, every), ...rowsOf(known.size ? events.filter((each) => !known.has(each.cursor)) : events, every)];
+  }, [events, focused, technical, filter.kind]);
   const set = useCallback((name: string, value: string) => {
     setSearch((before) => {
       const next = new URLSearchParams(before);
@@ -65,6 +70,11 @@ export function Timeline() {
                 {search.get("session")} <X size={12} aria-hidden />
               </Chip>
             )}
+            {focus && (
+              <Chip on label={t("End focus")} onClick={() => set("focus", focus)}>
+                <Crosshair size={12} aria-hidden /> <span className="max-w-48 truncate">{t("Focus: {what}", { what: wordsOf(focus, focused, events) })}</span> <X size={12} aria-hidden />
+              </Chip>
+            )}
             <Chip on={more} onClick={() => setMore(!more)}>{t("More filters")}</Chip>
           </div>
         </div>
@@ -80,6 +90,27 @@ export function Timeline() {
     </div>
   );
 }
+
+const NONE: PlacedEvent[] = [];
+
+/** The events of a focused trace that is older than those shown, as with a shared link; they come first. */
+function useFocused(focus: string, events: readonly PlacedEvent[], loaded: boolean): PlacedEvent[] {
+  const [missing, setMissing] = useState("");
+  const isShown = useMemo(() => events.some((each) => each.trace_id === focus), [events, focus]);
+  useEffect(() => {
+    if (loaded && !isShown) setMissing(focus);
+  }, [focus, isShown, loaded]);
+  const found = useQuery({
+    queryKey: ["trace", focus, "events"],
+    queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: focus, limit: 200 } }),
+    enabled: !!focus && missing === focus,
+  });
+  return (focus && missing === focus && found.data?.events) || NONE;
+}
+
+/** What the focused trace is about: its message, else its id. */
+const wordsOf = (focus: string, ...lists: (readonly PlacedEvent[])[]) =>
+  lists.flat().find((each) => each.trace_id === focus && each.kind === "inbound")?.text.split("\n")[0] || focus.slice(0, 8);
 
 const FURTHER = ["sender", "name", "authorized", "cost"] as const;
 
@@ -135,6 +166,13 @@ function Feed({ filter, rows, pages, focus, set, children }: {
   const last = items.at(-1)?.index ?? -1;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback((row: string) => setOpened((all) => new Set(all.has(row) ? [...all].filter((each) => each !== row) : [...all, row])), []);
+  const within = useMemo(() => (focus ? rows.findIndex((row) => traceOf(row) === focus) : -1), [focus, rows]);
+  const scrolled = useRef("");
+  useEffect(() => {
+    if (within < 0 || scrolled.current === focus) return;
+    scrolled.current = focus;
+    virtual.scrollToIndex(within, { align: "auto" });
+  }, [focus, virtual, within]);
   const focusOn = useCallback((trace: string) => set("focus", trace), [set]);
 
   useEffect(() => {
@@ -215,7 +253,8 @@ function Feed({ filter, rows, pages, focus, set, children }: {
               <TimelineRow
                 row={rows[item.index]!}
                 chosen={item.index === chosen}
-                dimmed={!!focus && traceOf(rows[item.index]!) !== focus}
+                dimmed={within >= 0 && traceOf(rows[item.index]!) !== focus}
+                focused={!!focus && traceOf(rows[item.index]!) === focus}
                 onFocus={focusOn}
                 onFilter={set}
                 open={opened.has(rows[item.index]!.key)}
@@ -327,10 +366,11 @@ function SearchBox({ value, onSearch }: { value: string; onSearch: (text: string
   );
 }
 
-function Chip({ on, onClick, children }: { on: boolean; onClick: () => void; children: React.ReactNode }) {
+function Chip({ on, label, onClick, children }: { on: boolean; label?: string; onClick: () => void; children: React.ReactNode }) {
   return (
     <button
       type="button"
+      title={label}
       aria-pressed={on}
       onClick={onClick}
       className={`inline-flex min-h-8 shrink-0 items-center gap-1.5 rounded-full border px-3 text-sm whitespace-nowrap ${on ? "border-accent bg-accent-soft text-accent" : "border-line text-muted hover:text-text"}`}

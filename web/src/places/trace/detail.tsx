@@ -10,18 +10,19 @@ import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Block, Changed } from "../../parts/changed";
 import { Recalled, type RecalledMemory } from "../../parts/recalled";
-import { effectWord, turnWord, wordOf } from "../../parts/words";
+import { effectWord, endWord, turnWord } from "../../parts/words";
 import { Code } from "./code";
 import { Prompt, type Part } from "./prompt";
 
 type Calls = { name: string; arguments: unknown }[];
 
 /** Details of the chosen span: request, outcome, and the policy decision. */
-export function Detail({ span, decisions, approvals, erased }: {
-  span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[]; erased: number | null;
+export function Detail({ span, decisions, approvals, erased, stopped }: {
+  span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[]; erased: number | null; stopped: boolean;
 }) {
   const data = span.metadata;
   const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
+  const path = (data.arguments as { path?: string } | undefined)?.path;
   const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false, enabled: span.type === "TOOL" && may("read") });
   const effects = tools.data?.tools.find((each) => each.name === span.title)?.effects ?? [];
   const verdicts = decisions.filter((each) => span.type === "TOOL" && each.call === data.tool_call_id);
@@ -31,7 +32,7 @@ export function Detail({ span, decisions, approvals, erased }: {
       <div className="flex flex-wrap items-center gap-3">
         <SpanIcon type={span.type} size={18} />
         <h2 className="min-w-0 text-lg font-semibold break-words">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className={["LLM", "TOOL"].includes(span.type) ? "font-mono font-medium" : "font-medium"}>{span.kind === "turn" ? turnWord(span.title) : t(span.title)}</span></h2>
-        {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}
+        {wentWrong(span.event) && <Badge tone={stopped ? "plain" : "bad"}>{endWord(span.status, stopped)}</Badge>}
         {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
         <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
       </div>
@@ -56,7 +57,7 @@ export function Detail({ span, decisions, approvals, erased }: {
           <Output text={text("result")} more={Number(data.result_length ?? 0) > text("result").length} rest={text("rest")} span={span} from={text("trust") === "untrusted" ? [t(text("origin")), span.title].join(", ") : ""} name={`${span.title}.txt`} />
         </Block>
       )}
-      {span.type === "TOOL" && effects.includes("writes") && span.event.turn && <Changed turn={span.event.turn} />}
+      {span.type === "TOOL" && span.event.status === "ok" && path && effects.includes("writes") && span.event.turn && <Changed turn={span.event.turn} path={path} />}
       {text("response_text") && <Block title={t("Answer")}><div className="px-4 py-3"><Markdown text={text("response_text")} /></div></Block>}
       {Array.isArray(data.tool_calls) && (data.tool_calls as Calls).length > 0 && (
         <Block title={t("Tool calls")}>

@@ -10,7 +10,7 @@ import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
-import { purposeWord, wordOf } from "../../parts/words";
+import { endWord, purposeWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
@@ -38,7 +38,7 @@ export function Trace({ id }: { id: string }) {
       <Facts trace={trace.data} />
       {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
       {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
-      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} />}
+      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} stopped={wasStopped(trace.data)} />}
     </Page>
   );
 }
@@ -94,6 +94,9 @@ function Facts({ trace }: { trace: TraceAnswer }) {
   );
 }
 
+/** Whether the turn was stopped, which interrupts its running calls. */
+const wasStopped = (trace: TraceAnswer) => trace.task?.state === "cancelled";
+
 /** Replaces the text of an erased message or answer. */
 function Gone() {
   return <span className="inline-flex items-center gap-1 text-muted italic"><Eraser size={12} aria-hidden /> {t("erased")}</span>;
@@ -140,9 +143,9 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
     </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
-        <div className="grid grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
+        <div className="grid grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
-          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
+          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden xl:inline" : part === 0.5 ? "hidden md:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
           <span className="text-end">{t("Duration")}</span>
           <span className="hidden text-end lg:block">{t("Cost")}</span>
         </div>
@@ -157,9 +160,9 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               role="option"
               aria-selected={span.id === chosen}
               onClick={() => onChoose(span.id)}
-              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >
-              <span className="flex min-w-0 items-center gap-2" style={{ paddingInlineStart: depth * 16 }}>
+              <span className="flex min-w-0 items-center gap-2 overflow-hidden" style={{ paddingInlineStart: depth * 16 }}>
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
                 <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
@@ -167,7 +170,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
                 {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
-                {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}
+                {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
                 {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>

@@ -43,7 +43,10 @@ function whole(span: SpanAnswer, spans: readonly SpanAnswer[]): SpanAnswer {
 /** Maps times to axis positions from 0 to 1, and back. */
 export type Axis = { place: (at: number) => number; at: (place: number) => number; shortened: boolean };
 
-/** An axis that gives activity at least half of its length by shortening idle times, the longest first. */
+const WAIT = 1;
+
+/** An axis that gives activity at least half of its length by shortening idle times, the longest first.
+A trace of less than a second has no waits worth that. */
 export function axisOf(spans: readonly Placed[], start: number, end: number): Axis {
   const busy = spans.map((each) => each.span).filter((each) => each.kind !== "turn")
     .map((each) => [Math.max(start, each.started_at), Math.min(end, each.started_at + (each.seconds ?? 0))] as const)
@@ -59,7 +62,7 @@ export function axisOf(spans: readonly Placed[], start: number, end: number): Ax
   const lengths = gaps.map(([from, to]) => to - from).sort((one, other) => one - other);
   lengths.forEach((length, place) => {
     const share = room / (lengths.length - place);
-    if (length > share) most = Math.min(most, share);
+    if (length > share && end - start >= WAIT) most = Math.min(most, share);
     room -= Math.min(length, share);
   });
   const knots: [number, number][] = [[start, 0]];

@@ -1,11 +1,14 @@
 import { ShieldCheck, Undo2 } from "lucide-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { call, may } from "../../api/client";
-import { useApprovals, useAudit, useChange, useGrants } from "../../api/queries";
+import { useApprovals, useChange, useGrants } from "../../api/queries";
+import type { AuditAnswer } from "../../api/schema";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
-import { auditWord, sessionWord } from "../../parts/words";
+import { auditWord, detailWord, sessionWord } from "../../parts/words";
 import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
@@ -87,18 +90,33 @@ function Approvals() {
   );
 }
 
+const PAGE = 100;
+
+/** What happened in the audit log: searched, and older entries on demand. */
 function Audit() {
   const [search, setSearch] = useSearchParams();
   const kind = search.get("kind") ?? "";
-  const audit = useAudit(kind);
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim());
+  const audit = useInfiniteQuery({
+    queryKey: ["audit", kind, wanted],
+    queryFn: ({ pageParam }) => call("GET /api/v1/audit", { query: { limit: PAGE, kind, text: wanted, before: pageParam || undefined } }),
+    initialPageParam: 0,
+    getNextPageParam: (page) => (page.entries.length === PAGE ? page.entries[0]!.seq : undefined),
+    placeholderData: (before) => before,
+  });
   const kinds = [["", t("All")], ["decision", t("Decisions")], ["approval", t("Approvals")], ["authentication", t("Logins")], ["setting", t("Settings")]] as const;
-  if (audit.isError) return <Failure error={audit.error} retry={() => void audit.refetch()} />;
+  const entries = audit.data?.pages.flatMap((page) => page.entries.toReversed()) ?? [];
   return (
     <>
-      <div className="mb-4">
+      <div className="mb-4 flex flex-wrap items-center gap-3">
         <Tabs label={t("Kind")} tabs={kinds} chosen={kind as ""} onChoose={(chosen) => setSearch({ tab: "audit", ...(chosen ? { kind: chosen } : {}) }, { replace: true })} />
+        <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search the audit log")} placeholder={t("Search the audit log")}
+          className="h-10 min-w-48 flex-1 rounded-md border border-line bg-surface px-3" />
       </div>
-      {audit.isPending ? (
+      {audit.isError ? (
+        <Failure error={audit.error} retry={() => void audit.refetch()} />
+      ) : audit.isPending ? (
         <Skeleton rows={8} className="h-9" />
       ) : (
         <Wide label={t("Audit")}>
@@ -111,29 +129,57 @@ function Audit() {
               </tr>
             </thead>
             <tbody>
-              {audit.data.entries.toReversed().map((each) => (
-                <tr key={each.seq} className="border-b border-line last:border-b-0">
-                  <td className="px-2 py-1.5 whitespace-nowrap text-muted sm:px-4" title={exact(each.at)}><When at={each.at} /></td>
-                  <td className="px-2 py-1.5 break-words sm:px-4">
-                    <span className="text-muted">{auditWord(each.kind)}</span>{" "}
-                    {each.trace_id ? (
-                      <Link href={`/trace/${each.trace_id}`} className="font-mono text-accent hover:underline">{each.name}</Link>
-                    ) : (
-                      <span className="font-mono">{each.name}</span>
-                    )}
-                  </td>
-                  <td className="px-2 py-1.5 sm:px-4 [&>span]:whitespace-normal">
-                    <Badge tone={GOOD.has(each.outcome) ? "good" : BAD.has(each.outcome) ? "bad" : each.outcome === "ask" ? "warn" : "plain"}>{auditWord(each.outcome)}</Badge>
-                  </td>
-                  <td className="hidden px-4 py-1.5 font-mono text-xs sm:table-cell">{each.rule}</td>
-                  <td className="hidden px-4 py-1.5 text-muted sm:table-cell">{t(each.sender)}</td>
-                </tr>
-              ))}
+              {entries.map((each) => <AuditRow key={each.seq} entry={each} />)}
             </tbody>
           </table>
-          {!audit.data.entries.length && <p className="px-4 py-6 text-center text-muted">{t("No matching entries.")}</p>}
+          {!entries.length && <p className="px-4 py-6 text-center text-muted">{t("No matching entries.")}</p>}
         </Wide>
       )}
+      {audit.hasNextPage && <Button className="mt-3" disabled={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>{t("Older entries")}</Button>}
     </>
   );
 }
+
+function AuditRow({ entry }: { entry: AuditAnswer }) {
+  const detail = detailOf(entry);
+  return (
+    <tr className="border-b border-line align-top last:border-b-0">
+      <td className="px-2 py-1.5 whitespace-nowrap text-muted sm:px-4" title={exact(entry.at)}><When at={entry.at} /></td>
+      <td className="px-2 py-1.5 break-words sm:px-4">
+        <span className="text-muted">{auditWord(entry.kind)}</span>{" "}
+        {entry.trace_id ? (
+          <Link href={`/trace/${entry.trace_id}`} className="font-mono text-accent hover:underline">{entry.name}</Link>
+        ) : (
+          <span className="font-mono">{entry.name}</span>
+        )}
+        {detail && <p dir="auto" className="text-xs break-words text-muted">{detail}</p>}
+      </td>
+      <td className="px-2 py-1.5 sm:px-4 [&>span]:whitespace-normal">
+        <Badge tone={GOOD.has(entry.outcome) ? "good" : BAD.has(entry.outcome) ? "bad" : entry.outcome === "ask" ? "warn" : "plain"}>{auditWord(entry.outcome)}</Badge>
+      </td>
+      <td className="hidden px-4 py-1.5 font-mono text-xs sm:table-cell">{entry.rule}</td>
+      <td className="hidden px-4 py-1.5 text-muted sm:table-cell">{t(entry.sender)}</td>
+    </tr>
+  );
+}
+
+/** The details of an entry in one line, without those for programs. */
+function detailOf(entry: AuditAnswer): string {
+  if (entry.detail === null) return t("erased");
+  let values: Record<string, unknown>;
+  try {
+    values = JSON.parse(entry.detail || "{}") as Record<string, unknown>;
+  } catch {
+    return entry.detail;
+  }
+  return Object.entries(values)
+    .filter(([name]) => name !== "call" && name !== "hash")
+    .map(([name, value]) => {
+      const said = value === null ? t("not set") : typeof value === "object" ? JSON.stringify(value) : t(String(value));
+      return UNNAMED.has(name) ? said : `${detailWord(name)} ${said}`;
+    })
+    .join(", ");
+}
+
+/** Details that need no name. */
+const UNNAMED = new Set(["id", "reason", "note", "who", "target", "findings"]);

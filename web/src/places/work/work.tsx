@@ -4,7 +4,7 @@ import { call } from "../../api/client";
 import { useChange, useEndedTasks, useTasks } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
-import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
+import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, untitled } from "../../parts/basics";
 import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
 import { sessionWord, wordOf } from "../../parts/words";
@@ -63,7 +63,7 @@ function Row({ task }: { task: TaskAnswer }) {
     <div className="flex min-h-12 items-center gap-3 px-4 py-1.5">
       <span className="shrink-0 sm:w-20"><Badge tone={TONES[task.state] ?? "plain"}>{wordOf(task.state)}</Badge></span>
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1 hover:underline">
-        <span dir="auto" className="line-clamp-2 sm:line-clamp-1">{task.title || t("(no text)")}</span>
+        <span dir="auto" className="line-clamp-2 sm:line-clamp-1">{task.title || untitled()}</span>
         {task.reason && <span className="block truncate text-xs text-bad">{wordOf(task.reason)}</span>}
       </Link>
       <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{sessionWord(task.session)}</Link>
