@@ -14,7 +14,7 @@ from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import GivenText
-from hob.core.settings import Secret, SettingRules
+from hob.core.settings import Secret, SettingRules, suggests_secret
 from hob.core.translation.language import join_texts, translatable, verbatim
 
 UNKNOWN = translatable("unknown key")
@@ -226,7 +226,8 @@ class Coercion:
     def _secret(self, path: KeyPath, raw: Any) -> Secret:
         if not isinstance(raw, str):
             raise ValueError(translatable("expected text"))
-        if not scheme_of(raw) and not isinstance(raw, GivenText):
+        harmless = "env" in map(str, path[:-1]) and not suggests_secret(str(path[-1]))
+        if not (harmless or scheme_of(raw) or isinstance(raw, GivenText)):
             self.plain_secrets.append(path)
         return make_secret(raw, dotted(path), self._sources)
 

@@ -3,6 +3,7 @@
 A section class depends on this module only, so it loads without the package's extras. `hob.config` fills it.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, TypeVar, cast
@@ -26,6 +27,14 @@ class SettingRules:
     """Whether the value may be changed at run time and stored in the database."""
     formerly: str = ""
     """Name in earlier releases, which is still accepted with a warning."""
+
+
+_SECRET_NAME = re.compile(r"TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL", re.IGNORECASE)
+
+
+def suggests_secret(name: str) -> bool:
+    """Return whether an environment variable of this name probably holds a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 class Secret:

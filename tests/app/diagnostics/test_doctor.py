@@ -21,6 +21,7 @@ import pytest
 import hob
 from hob.app.diagnostics.check import Check, CheckResult, Severity
 from hob.app.diagnostics.checks import CHECKS
+from hob.app.diagnostics.checks.browser import browser_problems
 from hob.app.diagnostics.context import DiagnosticContext, Owner
 from hob.app.diagnostics.report import DiagnosticReport, apply_fixes, run_checks
 from hob.app.home import make_home, own
@@ -108,7 +109,10 @@ def broken(home: Path, sql: str) -> None:
 
 
 def test_healthy_home_only_reports_that_hob_is_not_running(home: Path) -> None:
-    assert {each.id for each in looked_at(home).findings} <= {"daemon.stopped", "sandbox.backend", "clock.wrong"}
+    assert {each.id for each in looked_at(home).findings} <= {
+        *("daemon.stopped", "sandbox.backend", "clock.wrong"),
+        "browser",  # as root
+    }
 
 
 def test_doctor_changes_nothing(home: Path) -> None:
@@ -183,6 +187,33 @@ def test_unresolvable_secret_is_reported_without_its_value(home: Path) -> None:
     set_up(home, '[model]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "file:secrets/none"\n')
     told = one(home, "settings.secret")
     assert (told.where, "cannot be read" in told.title) == ("model.api_key", True)
+
+
+def test_credential_that_commands_cannot_use_is_reported(home: Path) -> None:
+    allowed = '[sandbox]\nhosts = ["api.example.com"]\n'
+    set_up(home, allowed + '[sandbox.credentials.demo]\nhost = "api.example.com"\nvalue = "env:DEMO_SECRET"\n')
+    told = one(home, "sandbox.credentials", DEMO_SECRET="short")
+    assert told.where == "sandbox.credentials.demo.value"
+    assert "12 printable ASCII characters" in told.title
+    assert not found(home, "sandbox.credentials", DEMO_SECRET="long-enough-for-it")
+    assert not found(home, "sandbox.credentials")  # reported as a secret that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("has_library", "program", "root", "title"),
+    [
+        (False, "chromium", False, "the library that drives a browser is not installed"),
+        (True, "none", False, "its program"),
+        (True, "chromium", True, "Chromium does not run as root"),
+        (True, "chromium", False, ""),
+    ],
+)
+def test_browser_that_cannot_start_is_reported(
+    home: Path, has_library: bool, program: str, root: bool, title: str
+) -> None:
+    (home / "chromium").touch(mode=0o755)
+    titles = [each.title for each in browser_problems(str(home / program), "", has_library=has_library, root=root)]
+    assert [title in each for each in titles] == ([True] if title else [])
 
 
 def test_workspace_that_is_a_file_is_reported(home: Path) -> None:

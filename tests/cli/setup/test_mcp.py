@@ -165,3 +165,27 @@ def test_failed_addition_is_reported_once_and_leaves_nothing(
     assert told in said
     assert said.count("\n") == 1
     assert not load_config(SECTIONS, home=tmp_path, environ={})[McpSettings]
+
+
+def test_variable_without_a_secret_is_no_plain_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = '{ MEMORY_FILE_PATH = "{data}/memory.jsonl", N = "200", API_KEY = "plain-words-here" }'
+    (tmp_path / "config.toml").write_text(f'[mcp.mem]\ncommand = ["mem"]\nenv = {env}\n')
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    run(["config", "check"])
+    said = capsys.readouterr().err
+    assert "mcp.mem.env.API_KEY: the secret is in plain text" in said
+    assert "MEMORY_FILE_PATH" not in said
+    assert "env.N" not in said
+
+
+def test_unusable_credential_is_reported_by_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '[sandbox.credentials.demo]\nhost = "api.example.com"\nvalue = "env:DEMO_SECRET"\n'
+    (tmp_path / "config.toml").write_text(text)
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    monkeypatch.setenv("DEMO_SECRET", "short")
+    run(["config", "check"])
+    assert "sandbox.credentials.demo.value needs 12 printable ASCII characters" in capsys.readouterr().err

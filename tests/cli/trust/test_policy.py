@@ -72,6 +72,18 @@ def test_tool_of_a_server_is_judged_as_the_owner_accepted_it(
     assert "there is no tool" not in said
 
 
+@pytest.mark.parametrize("tool", ["gateway", "gateway_set"])
+def test_tools_that_need_a_daemon_are_explained_without_one(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    arguments = {"gateway": '{"action": "status"}', "gateway_set": '{"name": "agent.language", "value": "de"}'}
+    assert run(["policy", "explain", tool, arguments[tool]]) == 0
+    said = capsys.readouterr().out
+    assert "there is no tool" not in said
+    assert ("it would set agent.language to de" in said) is (tool == "gateway_set")
+
+
 @pytest.mark.parametrize(
     ("tool", "text", "supposed", "said"),
     [

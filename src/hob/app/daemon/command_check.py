@@ -1,12 +1,14 @@
 """Checks whether commands could run with these settings, and in which sandbox."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from hob.config.loading import Config
 from hob.config.problems import ConfigProblem
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.guard.screening.masking.known_secrets import AT_HAND
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
@@ -23,6 +25,22 @@ def find_command_backend(config: Config, environ: Mapping[str, str]) -> tuple[st
     settings = config[SandboxSettings]
     found = try_backend(settings.backend, environ.get("PATH", ""), settings.image).backend
     return found.name, found.protects_files
+
+
+def credential_problems(config: Config) -> Iterator[ConfigProblem]:
+    """Yield the credentials that no command could use. Those that cannot be read are reported elsewhere."""
+    from hob.tools.sandbox.network.credentials import check_credential  # loads the proxy's rules
+
+    for name, each in config[SandboxSettings].credentials.items():
+        key = f"sandbox.credentials.{name}.value"
+        if each.value is None or each.value.reference.partition(":")[0] not in AT_HAND:
+            continue
+        with suppress(NotConfigured):
+            each.value.reveal()
+            try:
+                check_credential(name, each)
+            except NotConfigured as error:
+                yield ConfigProblem(str(error), key, config.origin(key).place)
 
 
 def command_problem(config: Config) -> ConfigProblem | None:

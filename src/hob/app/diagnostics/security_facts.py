@@ -28,7 +28,7 @@ from hob.app.diagnostics.security_values import (
 )
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
-from hob.core.settings import Secret
+from hob.core.settings import Secret, suggests_secret
 from hob.gateway.auth.tokens import load_token
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.webhooks.settings import Webhooks
@@ -190,6 +190,9 @@ def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, S
     values: dict[str, str] = {}
     unreadable = []
     for name, secret in secrets.items():
+        table, _, key = name.rpartition(".")
+        if table.endswith(".env") and not secret.reference and not suggests_secret(key):
+            continue  # a variable of a program, such as a path
         if secret.reference.partition(":")[0] in AT_HAND:
             try:
                 values[name] = secret.reveal()

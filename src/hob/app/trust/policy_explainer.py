@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from hob.app.subsystems import TOOL_GROUPS
+from hob.app.tools.gateway_tools import Gateway, GatewayTools
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.guard import BackendSandbox, make_policy
 from hob.config.loading import Config
@@ -27,8 +28,13 @@ async def load_guarding(config: Config, tool_runtime: LazyToolRuntime, known: Kn
     except NotConfigured:
         sandbox = Sandbox(confined=False, versioned=False)
     declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
-    specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **declared}
+    own = {spec.name: spec for spec in GatewayTools(_no_gateway).toolset.specs()}
+    specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **own, **declared}
     return GuardSetup(policy, reader, (*specs.values(), *_server_tools(config)), sandbox)
+
+
+def _no_gateway() -> Gateway:
+    raise AssertionError("explained calls are never made")
 
 
 def _server_tools(config: Config) -> Iterator[ToolSpec]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hob.app.daemon.command_check import command_problem
+from hob.app.daemon.command_check import command_problem, credential_problems
 from hob.app.daemon.daemon_client import reach
 from hob.app.daemon.preflight import embedder_problem, start_problem
 from hob.app.home import holder_of
@@ -171,8 +171,9 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
         print(f"{_('warning')}: {_(str(warning))}", file=sys.stderr)
     for note in config.notes:
         print(f"{_('note')}: {_(str(note))}", file=sys.stderr)
-    if SandboxSettings in sections.values() and (problem := command_problem(config)) is not None:
-        print(f"{_('warning')}: {_(str(problem))}", file=sys.stderr)
+    if SandboxSettings in sections.values():
+        for problem in filter(None, (command_problem(config), *credential_problems(config))):
+            print(f"{_('warning')}: {_(str(problem))}", file=sys.stderr)
     status = 0
     for _key, secret in config.secrets():
         try:

@@ -25,6 +25,7 @@ from hob.config.loading import Config
 from hob.core.errors import HobError, InvalidRequest, NotConfigured, NotFound
 from hob.core.lazy import Lazy
 from hob.core.libraries import install_command
+from hob.core.settings import suggests_secret
 from hob.core.tools import ALL_EFFECTS, Effect
 from hob.core.translation.language import translatable
 from hob.tools.mcp.accepted import (
@@ -46,7 +47,6 @@ app = App(
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,23}")
 _REFERENCE = re.compile(r"(env|file|keyring|command):")
-_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL", re.IGNORECASE)
 
 _WRITES = Effect.WRITES
 Name = Annotated[str, Parameter(help="The server, by the name you give it.")]
@@ -451,7 +451,7 @@ def _write(home: Path, name: str, raw: Raw) -> None:
 
 def _stored_value(home: Path, server: str, kind: str, name: str, value: str) -> str:
     """Return the value to store: references and harmless values unchanged, secrets as references to a file."""
-    if _REFERENCE.match(value) or (kind == "env" and _SECRET.search(name) is None):
+    if _REFERENCE.match(value) or (kind == "env" and not suggests_secret(name)):
         return value
     return store_in_file(home, f"mcp.{server}.{name}", value)
 

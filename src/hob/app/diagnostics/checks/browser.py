@@ -1,5 +1,6 @@
 """Checks of the browser: library and program installed."""
 
+import os
 from collections.abc import Iterator
 
 from hob.app.diagnostics.check import Check, CheckResult, info, warn
@@ -15,11 +16,20 @@ def _install() -> str:
 
 
 def _browser(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    named = diagnostics.config[BrowserSettings].program
-    if not is_library_there():
+    program = diagnostics.config[BrowserSettings].program
+    path = diagnostics.environ.get("PATH", "")
+    return browser_problems(program, path, has_library=is_library_there(), root=os.geteuid() == 0)
+
+
+def browser_problems(named: str, path: str, *, has_library: bool, root: bool) -> Iterator[CheckResult]:
+    """Yield what prevents this program, or the installed one if none is named, from opening pages."""
+    if not has_library:
         yield info("Hob cannot open web pages: the library that drives a browser is not installed", _install())
-    elif find_program(named, diagnostics.environ.get("PATH", "")):
-        return
+    elif find_program(named, path):
+        if root:
+            yield info(
+                "Hob cannot open web pages: with its sandbox, Chromium does not run as root", "run Hob as another user"
+            )
     elif named:
         advice = "`hob config set browser.program PATH`, or empty for the one that is installed"
         yield warn(translatable("its program {program} is not there", program=named), advice, "browser.program")

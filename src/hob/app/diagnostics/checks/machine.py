@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import hob
+from hob.app.daemon.command_check import credential_problems
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.diagnostics.server_clock import server_time
@@ -227,6 +228,8 @@ def _credentials(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         elif {"main", "subagents"} & {*credential.agents} and not HostRules(settings.hosts).allow(credential.host):
             advice = translatable("add {host} to sandbox.hosts", host=credential.host)
             yield warn("commands may not reach the host of this credential, so none has it", advice, where)
+    for problem in credential_problems(diagnostics.config):
+        yield warn(problem.reason, "set another secret: `hob secrets set`, or change the reference", problem.key)
 
 
 def _git(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

@@ -39,6 +39,20 @@ class JobCredential:
         return f"JobCredential({self.name!r})"
 
 
+def check_credential(name: str, settings: CredentialSettings) -> str:
+    """Return the secret. Raises NotConfigured if it cannot be read or used."""
+    value = settings.value.reveal() if settings.value is not None else ""
+    if len(value) < SHORTEST or not _VALUE.fullmatch(value):
+        raise NotConfigured(
+            translatable(
+                "sandbox.credentials.{name}.value needs {minimum} printable ASCII characters at least, no spaces",
+                name=name,
+                minimum=SHORTEST,
+            )
+        )
+    return value
+
+
 class CredentialStore:
     """The secrets from the settings, given to those who may use them."""
 
@@ -57,15 +71,7 @@ class CredentialStore:
         )
 
     def _given(self, name: str, settings: CredentialSettings) -> JobCredential:
-        value = settings.value.reveal() if settings.value is not None else ""
-        if len(value) < SHORTEST or not _VALUE.fullmatch(value):
-            raise NotConfigured(
-                translatable(
-                    "sandbox.credentials.{name}.value needs {minimum} printable ASCII characters at least, no spaces",
-                    name=name,
-                    minimum=SHORTEST,
-                )
-            )
+        value = check_credential(name, settings)
         variable = settings.variable or f"{re.sub(r'[^A-Z0-9]', '_', name.upper())}_TOKEN"
         placeholder = f"hob-{secrets.token_hex(len(value))}"[: len(value)]
         return JobCredential(
