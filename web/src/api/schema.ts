@@ -450,6 +450,7 @@ export interface ForgetRequest {
 /** What was forgotten, or would be. */
 export interface ForgottenAnswer {
   items: MemoryItemAnswer[];
+  count: number;
   turns: string[];
   backups: string[];
   erased: number;
