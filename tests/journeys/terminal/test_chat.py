@@ -367,6 +367,7 @@ async def test_private_conversation_is_neither_in_the_history_nor_a_title(world:
     async with ready(world) as terminal:
         terminal.type("/private", ENTER)
         await terminal.see("From here on nothing is remembered.")
+        await terminal.see_now("private-", READY)
         terminal.type("my secret love", ENTER)
         await terminal.see("You said: my secret love")
         terminal.type("another secret", ENTER)
@@ -383,6 +384,18 @@ async def test_private_conversation_is_neither_in_the_history_nor_a_title(world:
     history = (world.home / "chat_history").read_text()
     assert "secret" not in history
     assert "and this" in history
+
+
+async def test_message_to_a_conversation_that_another_client_made_private_is_not_in_the_history(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type("what all may know", ENTER)
+        await terminal.see("You said: what all may know")
+        await world.hob("ask", "/private")
+        terminal.type("my secret love", ENTER)
+        await terminal.see("You said: my secret love")
+    history = (world.home / "chat_history").read_text()
+    assert "what all may know" in history
+    assert "secret" not in history
 
 
 async def test_chat_shows_the_answer_after_its_daemon_was_killed_and_replaced(world: World) -> None:

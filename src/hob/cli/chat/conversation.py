@@ -74,9 +74,12 @@ class Conversation:
         """Whether anything runs without waiting for a person."""
         return any(not message.is_waiting for message in self.active)
 
-    def send(self, drafted: DraftedMessage, after: str = "") -> None:
-        """Send a message and show its events, then the chat's own remark `after`."""
-        message = ChatMessageState(drafted.draft, command=parse(drafted.text) is not None, after=after)
+    def send(self, drafted: DraftedMessage, after: str = "", accepted: Callable[[], object] = bool) -> None:
+        """Send a message and show its events, then the chat's own remark `after`. `accepted` is called when `session`
+        is the conversation of the message.
+        """
+        is_command = parse(drafted.text) is not None
+        message = ChatMessageState(drafted.draft, command=is_command, after=after, accepted=accepted)
         shown = plain(printable(drafted.draft))
         # a turn with a question in words takes the next message as the answer, and both streams report the outcome
         asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
@@ -169,7 +172,9 @@ class Conversation:
         data = event.data
         match event.name:
             case "accepted":
-                message.id, self.session = data["id"], data["session"]
+                new, message.id, self.session = not message.id, data["id"], data["session"]
+                if new:
+                    message.accepted()
                 message.at(MessageProgress.THINKING)
             case "retracted":
                 self._retract(message, lost=bool(data.get("lost")))

@@ -1,7 +1,7 @@
 """One message of a chat and its progress."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import StrEnum
 
@@ -49,6 +49,8 @@ class ChatMessageState:
     """Whether it is a slash command: its answer is plain lines, not Markdown."""
     after: str = ""
     """The chat's own remark after the answer."""
+    accepted: Callable[[], object] = bool
+    """Called when Hob has accepted the message and named its conversation."""
     asks_in_words: bool = False
     asked: str = ""
     """The question in words that is shown and unanswered. It may be asked again after an answer."""

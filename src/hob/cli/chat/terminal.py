@@ -31,7 +31,7 @@ from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import say
-from hob.cli.chat.startup import StartupState, chat_language, load_startup_state, secret_masker
+from hob.cli.chat.startup import StartupState, chat_language, find_session, load_startup_state, secret_masker
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import announce_elsewhere, unseen
@@ -93,7 +93,7 @@ class TerminalChat:
 
     def __init__(self, connection: ChatConnection, body: Mapping[str, Any], home: Path) -> None:
         self._connection = connection
-        self._chat = local_key(body["session"]) if "session" in body else ""
+        self._session = self._chat = local_key(body["session"]) if "session" in body else ""
         self._follower = MessageFollower(asyncio.get_running_loop())
         self._draft = InputDraft()
         self._names = Names()
@@ -201,8 +201,8 @@ class TerminalChat:
             self.buffer.insert_text(files)
             drafted = self._draft.whole(rest)
         name, _, rest = drafted.text.strip().partition(" ")
-        if not self._private:
-            self._history.keep(drafted.text)
+        # saved once Hob has named its conversation, which another client may have made private
+        new = not self._private and self._history.recall(drafted.text)
         if name == PRIVATELY or (name == SWITCH and PRIVATE in rest):
             self._is_private = True
         elif name == SWITCH:
@@ -212,7 +212,12 @@ class TerminalChat:
         elif name == ATTACH:
             self._attach(rest.strip())
         else:
-            self.conversation.send(drafted, own_help(self.conversation.language) if name == "/help" else "")
+            after = own_help(self.conversation.language) if name == "/help" else ""
+            self.conversation.send(drafted, after, partial(self._save, drafted.text) if new else bool)
+
+    def _save(self, text: str) -> None:
+        if not is_private(SessionKey(self.conversation.session)):
+            self._history.store_string(text)
 
     @property
     def _private(self) -> bool:
@@ -310,8 +315,10 @@ class TerminalChat:
             self.buffer.insert_text(text)
 
     def _refresh_status(self) -> None:
-        session = self.conversation.session or self._chat
-        self._follower.do(lambda: self._status_bar.read(session), self._show_status)
+        def read() -> Mapping[str, Any]:
+            return self._status_bar.read(self._session or find_session(self._connection))
+
+        self._follower.do(read, self._show_status)
 
     def _fetch_model_names(self, config: Config) -> None:
         """Fetch model names once; meanwhile completion offers the configured ones."""

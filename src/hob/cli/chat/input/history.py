@@ -35,9 +35,14 @@ class KeptHistory(History):
 
     def keep(self, whole: str) -> None:
         """Save a sent text; long texts are recalled in short form."""
-        if self._loaded_strings[:1] != [self._shorten(whole)]:
-            self._loaded_strings.insert(0, self._shorten(whole))
+        if self.recall(whole):
             self.store_string(whole)
+
+    def recall(self, whole: str) -> bool:
+        """Let this chat recall a text, which is not saved; return whether it differs from the newest one."""
+        if new := self._loaded_strings[:1] != [self._shorten(whole)]:
+            self._loaded_strings.insert(0, self._shorten(whole))
+        return new
 
     def _read(self) -> list[str]:
         try:
