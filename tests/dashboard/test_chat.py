@@ -6,6 +6,7 @@ from playwright.async_api import Browser, FilePayload, Page, expect
 
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED
 from tests.journeys.world import World
 
 
@@ -58,6 +59,41 @@ async def test_sub_agent_report_is_not_shown_as_the_owners_message(world: World,
         report = conversation.locator("summary", has_text="[sub-agent one")
         await expect(report).to_be_visible()
         await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)  # of the question only
+        assert tab.errors == []
+
+
+async def test_denied_call_is_not_marked_as_failed(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([ASKED[2], Reply("I left it.")])
+        await daemon.post("Clean up.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        conversation = tab.page.get_by_test_id("conversation")
+        await conversation.get_by_role("button", name="Deny").click()
+        await expect(conversation.get_by_text("I left it.")).to_be_visible()
+        await expect(conversation.locator("summary").get_by_text("denied by you")).to_be_visible()
+        await expect(conversation.get_by_text("failed")).to_have_count(0)
+        assert tab.errors == []
+
+
+AT_THE_END = """box => box.scrollHeight - box.scrollTop - box.clientHeight < 2"""
+
+
+async def test_details_beside_the_conversation_keep_its_end_in_view(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        for _ in range(4):
+            world.model.script.append(Reply("A long answer that wraps when the conversation gets narrower. " * 8))
+            await daemon.post("Tell me more.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        conversation = tab.page.get_by_test_id("conversation")
+        details = conversation.get_by_role("button", name="Details").last
+        await expect(details).to_be_in_viewport()
+        width = await conversation.evaluate("box => box.clientWidth")
+        await details.click()
+        await tab.page.wait_for_function(
+            "width => document.querySelector('[data-testid=conversation]').clientWidth < width", arg=width
+        )
+        await expect(tab.page.get_by_role("button", name="Jump to latest")).to_have_count(0)
+        assert await conversation.evaluate(AT_THE_END)
         assert tab.errors == []
 
 

@@ -499,6 +499,8 @@ export const GERMAN: Record<string, string> = {
   "Show older": "Ältere anzeigen",
   "Load earlier messages": "Frühere Nachrichten laden",
   "{count} queued": "{count} in der Warteschlange",
+  "denied by you": "von dir abgelehnt",
+  "not approved in time": "nicht rechtzeitig freigegeben",
   "Tokens of {limit}": "Token von {limit}",
   "The model is connected.": "Das Modell ist verbunden.",
   "Hob can answer now.": "Hob kann jetzt antworten.",

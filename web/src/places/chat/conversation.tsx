@@ -261,12 +261,15 @@ function useEnd(first: number | undefined, changes: unknown[]) {
   useEffect(() => {
     const element = box.current;
     if (!element) return;
+    let size = "";
+    const resized = () => size !== (size = `${element.clientWidth} ${element.clientHeight} ${element.scrollHeight}`);
     const onScroll = () => {
+      if (resized() && stuck.current) return void (element.scrollTop = element.scrollHeight); // the layout moved it, not the reader
       stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
       setAtEnd(stuck.current);
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const grown = new ResizeObserver(() => { if (stuck.current) element.scrollTop = element.scrollHeight; }); // late Markdown, a list above the input
+    const grown = new ResizeObserver(() => { resized(); if (stuck.current) element.scrollTop = element.scrollHeight; }); // late Markdown, a list above the input
     for (const each of [element, element.firstElementChild?.nextElementSibling]) if (each) grown.observe(each);
     return () => {
       element.removeEventListener("scroll", onScroll);

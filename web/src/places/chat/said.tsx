@@ -52,6 +52,8 @@ function With({ entry }: { entry: EntryAnswer }) {
 }
 
 const STOPPED = "[The owner stopped this.]";
+/** Results of calls that the owner decided about. */
+const DENIED: Record<string, string> = { "The owner did not allow this call.": "denied by you", "Nobody allowed this call in time.": "not approved in time" };
 const UNANSWERED = /^\[No answer was given to this: (.*)\.\]$/;
 
 /** The failure of the last message, after a reload: the reason with its next step, while it can be retried. */
@@ -177,10 +179,10 @@ export function Entries({ entries }: { entries: EntryAnswer[] }) {
             <div key={call.id} className="flex flex-col gap-2">
               <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
                 <summary className="flex min-h-7 items-center gap-2 text-muted">
-                  {result?.is_error ? <CircleX size={14} aria-hidden className="shrink-0 text-bad" /> : <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />}
+                  {result?.is_error && !DENIED[result.text] ? <CircleX size={14} aria-hidden className="shrink-0 text-bad" /> : <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />}
                   <span className="font-mono text-text">{call.name}</span>
                   <span dir="auto" className="min-w-0 flex-1 truncate font-mono">{brief(call.arguments)}</span>
-                  {result?.is_error && <Badge tone="bad">{t("failed")}</Badge>}
+                  {result?.is_error && (DENIED[result.text] ? <Badge>{t(DENIED[result.text]!)}</Badge> : <Badge tone="bad">{t("failed")}</Badge>)}
                 </summary>
                 <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
                 {result && <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{result.text}</pre>}
