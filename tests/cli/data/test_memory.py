@@ -1,13 +1,15 @@
 """`hob memory`: arguments are interpreted as meant, or refused before Hob is asked."""
 
 import asyncio
+import math
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hob.cli.data.memory import add
-from hob.cli.data.memory_facts import _END, _parse_day
+from hob.cli.data.memory import add, search
+from hob.cli.data.memory_facts import _END, _parse_day, goal
 from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
@@ -20,6 +22,24 @@ from hob.store.store import open_store
 def test_adding_an_empty_text_is_refused_and_adds_no_folder(text: str) -> None:
     with pytest.raises(InvalidRequest, match="the text is empty"):
         add(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"hours": -5.0}, "--hours must be 0 or more"),
+        ({"hours": math.nan}, "--hours must be 0 or more"),
+        ({"limit": 0}, "--limit must be 1 or more"),
+    ],
+)
+def test_search_refuses_limits_that_mean_nothing(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InvalidRequest, match=problem):
+        search("bike", **options)
+
+
+def test_empty_goal_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="the text is empty"):
+        goal(" ")
 
 
 @pytest.mark.parametrize("text", ["relative/nothere.md", "notes/2026/plan.txt"])

@@ -49,6 +49,10 @@ Since = Annotated[float, Parameter(help="Leave out what is older than this many 
 
 def _given(**values: Any) -> dict[str, Any]:
     since = values.pop("hours", 0.0)
+    if not since >= 0:  # also refuses nan
+        raise InvalidRequest(translatable("--hours must be 0 or more"))
+    if values.get("limit", 1) < 1:
+        raise InvalidRequest(translatable("--limit must be 1 or more"))
     if since:
         import time
 

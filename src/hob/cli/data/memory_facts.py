@@ -82,6 +82,8 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
     text:
         What you want to reach; or the beginning of a goal's id.
     """
+    if not text.strip():
+        raise InvalidRequest(_("the text is empty"))
     known = bool(state or note or _ID.fullmatch(text))
     fields = {"id" if known else "text": text, "state": state, "note": note}
     fields = {name: value for name, value in fields.items() if value}
