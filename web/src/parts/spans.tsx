@@ -16,11 +16,14 @@ export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () 
 
 export const kindOf = (type: string) => KINDS[type] ?? KINDS.EVENT!;
 
+/** Statuses of calls that wait for an answer, sub-agents or a client. */
+const WAITS = new Set(["asked", "child", "client"]);
+
 /** Whether an event failed. An answer's status is its kind, an approval's its outcome. */
 export function wentWrong(event: { kind: string; status: string; classification?: string }): boolean {
   if (event.kind === "outbound") return event.status === "error";
   if (event.kind === "turn") return ["failed", "set_aside"].includes(event.classification ?? "");
-  return ["model", "tool"].includes(event.kind) && event.status !== "ok";
+  return ["model", "tool"].includes(event.kind) && event.status !== "ok" && !WAITS.has(event.status);
 }
 
 export function SpanIcon({ type, size = 14 }: { type: string; size?: number }) {

@@ -13,6 +13,7 @@ from hob.core.messages import OutboundKind
 from hob.core.states import TurnState
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
+from hob.core.turns import WaitsFor
 from hob.guard.policy.rule_names import describe_rule
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
@@ -59,6 +60,7 @@ SUBAGENT_WORDS: Mapping[str, str] = {
 }
 """Events of sub-agents; others keep their own word."""
 
+_WAITS = frozenset({"asked", WaitsFor.CHILD, WaitsFor.CLIENT})  # statuses of calls whose result comes later
 _ENDED: Mapping[str, str] = {"paused": translatable("continued"), "archived": translatable("restored")}
 """The former state of a conversation that was resumed or restored."""
 
@@ -135,7 +137,8 @@ def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
     """Return an event's description and its dimmed details."""
     kind, name, status = event["kind"], event["name"], event["status"]
     rule = line(_(describe_rule(status)), 70) if kind == EventKind.POLICY else ""
-    failed = "" if status == "ok" else paint(rule or status_word(status), "red")
+    colour = "yellow" if status in _WAITS else "red"
+    failed = "" if status == "ok" else paint(rule or status_word(status), colour)
     if kind in (EventKind.INBOUND, EventKind.OUTBOUND):
         here, elsewhere = (
             (_("from this machine"), _("from {channel}"))
