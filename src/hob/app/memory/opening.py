@@ -89,7 +89,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     expertise = ExpertiseKeeper(kernel.store.expertise)
     background = make_background(kernel, service, budget, notify, expertise)
 
-    def taken_up() -> None:
+    def notify_all() -> None:
         notify()
         background.notify()
 
@@ -111,16 +111,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
     parts = MemoryParts(
-        kernel, service, documents, fact_editor, embedder, assistance, budget, expertise, looks.reread, taken_up,
+        kernel, service, documents, fact_editor, embedder, assistance, budget, expertise, looks.reread, notify_all,
         er1_view,
     )  # fmt: skip
     controls = Lazy(lambda: _open_controls()(parts))
-    jobs = [
-        Job("memory_files", looks.run),
-        Job("memory_background", lambda running: background.run(running.background)),
-        *_model_jobs(service, embedder, asked),
-        *er1_jobs,
-    ]
     return Contribution(
         provides={
             MemorySearch: service,
@@ -130,8 +124,13 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             ToolRatings: expertise,
         },
         on_settings=reconfigure,
-        followers=(follower_of(settings, taken_up),),
-        jobs=tuple(jobs),
+        followers=(follower_of(settings, notify_all),),
+        jobs=(
+            Job("memory_files", looks.run),
+            Job("memory_background", lambda running: background.run(running.background)),
+            *_model_jobs(service, embedder, asked),
+            *er1_jobs,
+        ),
         prompt_sections=(profile, *_sections(kernel, service, expertise)),
         status=status,
     )
