@@ -555,7 +555,7 @@ async def test_second_tab_follows_messages_sent_and_removed_in_the_first(world: 
         await tab.page.get_by_label("Message to Hob").fill("And a second one.")
         await tab.page.keyboard.press("Enter")
         await expect(theirs.get_by_role("button", name="Remove")).to_be_visible()
-        await tab.page.get_by_role("button", name="2 running").click()
+        await tab.page.get_by_role("button", name="1 running · 1 queued").click()
         running = tab.page.get_by_role("dialog", name="Running now")
         await expect(running.get_by_role("button", name="Stop")).to_have_count(2)
         await tab.page.keyboard.press("Escape")

@@ -217,10 +217,10 @@ async def test_message_shows_its_files_and_a_missing_answer_as_a_note(world: Wor
         await expect(conversation.get_by_text("Attached files are not sent again.")).to_be_visible()
         world.model.script.append(Reply(fault=Fault.UNAUTHORIZED))
         await daemon.post("And now?", session="main")
-        await expect(conversation.get_by_role("note")).to_have_text("No answer: the model's key was refused.")
+        await expect(conversation.get_by_role("alert")).to_contain_text("No answer: the model's key was refused.")
         await expect(conversation.get_by_text("[")).to_have_count(0)
         await page.get_by_role("button", name="Deutsch").click()
-        await expect(conversation.get_by_role("note")).to_contain_text("sein Schlüssel wurde abgelehnt")
+        await expect(conversation.get_by_role("alert")).to_contain_text("der Schlüssel des Modells wurde abgelehnt")
         assert tab.errors == []
 
 

@@ -598,7 +598,7 @@ async def test_full_disk_after_a_call_does_not_make_hob_forget_the_call(bench: T
 
 async def test_call_whose_intent_was_not_written_runs_once_the_disk_has_room(bench: TurnBench) -> None:
     turn = await bench.turn()
-    parts = bench.parts((tool("pay", noon),), calls(("pay", "{}")), "Paid.")
+    parts = bench.parts((tool("pay", noon),), calls(("pay", "{}")), "Ready.")
     journal = Flaky(bench.store, refused=ToolIntended)
     driver = Driver(replace(parts, journal=journal))
     with pytest.raises(StoreFull):

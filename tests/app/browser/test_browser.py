@@ -97,9 +97,10 @@ async def test_without_the_extra_the_tool_is_hidden_and_the_next_step_shown(
 
 @NEEDS
 def test_doctor_reports_missing_chromium(tmp_path: Path) -> None:
-    assert told(tmp_path) == []
-    assert "browser.program" in told(tmp_path, HOB_BROWSER_PROGRAM="no-such-browser")[0]
-    assert "install the package chromium" in told(tmp_path, PATH=str(tmp_path))[0]
+    as_root = ["Chromium does not run as root"] if os.geteuid() == 0 else []
+    assert [expected in each for each, expected in zip(told(tmp_path), as_root, strict=True)] == [True] * len(as_root)
+    assert "browser.program" in "".join(told(tmp_path, HOB_BROWSER_PROGRAM="no-such-browser"))
+    assert "install the package chromium" in "".join(told(tmp_path, PATH=str(tmp_path)))
 
 
 def told(root: Path, **more: str) -> list[str]:

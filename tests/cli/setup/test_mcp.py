@@ -68,7 +68,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_server_is_shown_in_plain_words(added: str, capsys: pytest.CaptureFixture[str]) -> None:
     deleting = added[added.index("notes__delete_note") : added.index("notes__get_poem")]
     assert "Delete a note." in deleting
-    assert "what it may do: change things for good, reach other computers or people\n" in deleting
+    assert "what it may do: change things for good\n" in deleting
     assert "what it is told: name (what it changes)\n" in deleting
     assert "what it may do: anything; Hob cannot tell, so it asks you\n" in added[added.index("notes__crash") :]
     assert run(["mcp", "list"]) == 0

@@ -36,7 +36,7 @@ async def test_doctor_asks_the_running_hob_and_reads_its_database() -> None:
         await daemon.post("hello")
         report, status = await examined(world)
         assert status == 0
-        assert ids(report) <= {"sandbox.backend", "clock.wrong", "versions.second", "service.other"}
+        assert ids(report) <= {"browser", "sandbox.backend", "clock.wrong", "versions.second", "service.other"}
         assert report["about"]["home"] == str(world.home)
         assert not [each for each in report["skipped"] if each["reason"] == "Hob is not running"]
         assert (await daemon.post("still there?")).json()["reply"] == "You said: still there?"

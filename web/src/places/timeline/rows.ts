@@ -14,7 +14,7 @@ const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
 /** Whether an event is about Hob's inner workings; a failed turn is not. */
 function isTechnical(event: PlacedEvent): boolean {
-  if (event.kind === "system") return event.status === "changed" || ["admission", "setting"].includes(event.name);
+  if (event.kind === "system") return event.status === "changed" || event.name === "admission";
   return QUIET.has(event.kind) && !(event.kind === "turn" && event.classification === "failed");
 }
 
