@@ -16,7 +16,7 @@ SELF = "hob"
 def make_self_message(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
     """Return a message to `to` that was written in this turn.
 
-    `trust` is that of the request whose answer it is. Nobody typed the message, so it never counts as the owner's word,
+    `trust` is that of the request whose answer it is. It was not typed, so it never counts as the owner's word,
     even if trusted: it answers no question and waives none. Its sender class is the least trusted of the turn's
     senders, and its hop count is one higher than theirs.
     """

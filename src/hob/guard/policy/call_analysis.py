@@ -177,7 +177,7 @@ class ToolCallAnalysis:
 
     @property
     def invites_nobody(self) -> bool:
-        """Whether the call could invite people but clearly invites nobody."""
+        """Whether the call could invite people but clearly has no guests."""
         invites = self.reading is not None and self.reading.invites
         return invites and self.complete and not (self.recipients or self.names)
 

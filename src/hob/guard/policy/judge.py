@@ -39,7 +39,7 @@ _KEPT = 64  # turns whose words are cached
 class PolicyInput:
     """Inputs of a decision that are not part of the turn; see `Context` for their meanings.
 
-    `reachable` means that the owner can be asked although nobody waits for this turn. `contacts` are stored addresses
+    `reachable` means that the owner can be asked although no client waits for it. `contacts` are stored addresses
     by name. `untrusted_sources` is foreign text that the model sees in addition to the turn's own messages.
     """
 
@@ -111,7 +111,7 @@ class PolicyJudge:
         try:
             policy_input = await self._policy_inputs.policy_input(turn, spec)
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
-            # an answered question stays valid even if nobody can be asked now
+            # an answered question stays valid even while the owner cannot be asked
             analysis = read_call(call, spec, self._reader, context.sandbox)
             if self._tainted_writes is not None and analysis is not None and not context.tainted and may_send(analysis):
                 context = replace(context, written=tuple(await self._tainted_writes.files()))

@@ -159,7 +159,7 @@ def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> 
 
 
 def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Return whether everything the call would write consists of the owner's words and is sent to nobody."""
+    """Return whether everything the call would write consists of the owner's words and has no recipient."""
     goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
     texts = (analysis.body, *analysis.plain)
     return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.covers, texts))
