@@ -94,6 +94,15 @@ async def test_item_without_a_common_word_is_found_by_its_meaning(store: Store) 
     assert sense.asked[-1] == "hound"  # names tell nothing of meaning
 
 
+async def test_item_that_waits_for_its_vector_ranks_by_its_words(store: Store) -> None:
+    embedder = embedder_of(store, SenseEmbedder())
+    await store.items.add([said(text, n) for n, text in enumerate([*TEXTS, "The hound and the dog sleep."])])
+    await embed_all(embedder)
+    await store.items.add([said("The hound and the dog took the tram.", 9)])
+    found = await Retriever(store.memory_index, embedder).search("hound dog tram", scope=OWNER, now=10.0)
+    assert found[0].item.text == "The hound and the dog took the tram."
+
+
 @pytest.mark.parametrize("profile", list(Profile))
 async def test_every_profile_combines_words_and_meaning(store: Store, profile: Profile) -> None:
     embedder = embedder_of(store, SenseEmbedder())
@@ -245,12 +254,13 @@ async def test_nearest_signs_are_found_in_any_order_of_insertion(store: Store, m
         await store.memory_vectors.keep(embedder, kept[-1].seq, list(new.items()))
         vectors |= new
         asked = unit(draw, 96)
-        found = await store.memory_index.read(OWNER, lambda index, asked=asked: growing.find(index, asked))  # type: ignore[misc]
-        assert found == await store.memory_index.read(
+        near = await store.memory_index.read(OWNER, lambda index, asked=asked: growing.find(index, asked))  # type: ignore[misc]
+        assert near == await store.memory_index.read(
             OWNER,
             lambda index, asked=asked: BinaryVectorIndex(embedder).find(index, asked),  # type: ignore[misc]
         )
-        assert len(found) == min(200, len(vectors))
+        found, last = near
+        assert (len(found), last) == (min(200, len(vectors)), max(vectors))
         exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}
         assert all(cosine == pytest.approx(exact[seq], abs=2e-3) for seq, cosine in found.items())
         best = sorted(exact, key=exact.__getitem__)[-20:]
@@ -266,12 +276,12 @@ async def test_long_vectors_are_compared_by_their_largest_dimensions(store: Stor
     vectors = {item.seq: between(asked, unit(draw, 1_536), n / 150) for n, item in enumerate(kept)}
     await store.memory_vectors.pending(embedder, 1)
     await store.memory_vectors.keep(embedder, kept[-1].seq, list(vectors.items()))
-    found = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, asked))
+    found, _ = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, asked))
     exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}
     assert found.keys() == exact.keys()
     assert all(cosine == pytest.approx(exact[seq], abs=0.03) for seq, cosine in found.items())
     nothing = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, [0.0] * 1_536))
-    assert set(nothing.values()) == {0.0}
+    assert set(nothing.cosines.values()) == {0.0}
 
 
 def between(one: Sequence[float], other: Sequence[float], share: float) -> tuple[float, ...]:

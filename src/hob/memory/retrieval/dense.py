@@ -10,11 +10,11 @@ import re
 import struct
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from itertools import zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 from hob.core.values import dataclass
 from hob.store.memory.search import ScopedIndex
@@ -46,24 +46,32 @@ class _Signs:
     blocks: list[_Block] = field(default_factory=list)
 
 
+class NearItems(NamedTuple):
+    """The items that are nearest in meaning to a question."""
+
+    cosines: Mapping[int, float]
+    last: int
+    """The newest row that has a vector. Later ones wait for theirs."""
+
+
 class BinaryVectorIndex:
-    """Nearest-neighbour index over the vectors of one embedder. Thread-safe."""
+    """NearItems-neighbour index over the vectors of one embedder. Thread-safe."""
 
     def __init__(self, embedder: int) -> None:
         self.embedder = embedder
         self._scopes: dict[int, _Signs] = {}
         self._lock = threading.Lock()
 
-    def find(self, index: ScopedIndex, vector: Sequence[float]) -> dict[int, float]:
-        """Return the cosines of the nearest items. All vectors have unit length."""
+    def find(self, index: ScopedIndex, vector: Sequence[float]) -> NearItems:
+        """Return the nearest items. All vectors have unit length."""
         with self._lock:
-            near = _nearest(self._read(index), vector)
+            held = self._read(index)
+            near, last = _nearest(held, vector), held.seqs[-1] if held.seqs else 0
         packed, cosine = _make_comparison(vector)
-        return {
-            seq: cosine(packed.unpack(each))
-            for seq, each in index.vectors(self.embedder, near).items()
-            if len(each) == packed.size
-        }
+        vectors = index.vectors(self.embedder, near)
+        return NearItems(
+            {seq: cosine(packed.unpack(each)) for seq, each in vectors.items() if len(each) == packed.size}, last
+        )
 
     def update(self, index: ScopedIndex) -> None:
         """Load this scope's sign bits ahead of a question."""

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hob.core.memory import Layer
+from hob.memory.retrieval.dense import NearItems
 from hob.memory.retrieval.lexical import K1, Accept, B, Found
 from hob.memory.retrieval.query import Query
 from hob.store.memory.analysis import Kind, words_of
@@ -72,12 +73,13 @@ class Candidate(NamedTuple):
 
 
 def rank(
-    index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float], wanted: int
+    index: ScopedIndex, query: Query, found: Found, accept: Accept, nearest: NearItems, wanted: int
 ) -> list[Candidate]:
     """Rank the lexical and dense matches, and the neighbours of the lexical ones, best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _CONTINUOUS_LAYERS)
     near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_MAX_LENDERS])
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
+    cosines = nearest.cosines
     meant = set(heapq.nlargest(_MAX_MEANING_ONLY, cosines, key=cosines.__getitem__)) - found.entries.keys()
     for start, end, days in query.spans:
         if days <= _FEW_DAYS:
@@ -87,7 +89,7 @@ def rank(
         for seq, entry in index.entries(others | meant).items()
         if accept(entry) and (entry.layer in _CONTINUOUS_LAYERS or seq in meant)
     }
-    return _Ranking(index, query, found, entries, near).best(cosines, max(_MIN_CANDIDATES, 2 * wanted))
+    return _Ranking(index, query, found, entries, near).best(nearest, max(_MIN_CANDIDATES, 2 * wanted))
 
 
 def rank_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
@@ -197,9 +199,12 @@ class _Ranking:
         )
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _normalise(weights).items()}
 
-    def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
+    def best(self, nearest: NearItems, maximum: int) -> list[Candidate]:
         """Return at most `maximum` of the best items, with the parts of their scores."""
-        speaker, meaning = self._speaker_in_query(), _scale_cosines(cosines)
+        speaker, cosines = self._speaker_in_query(), nearest.cosines
+        meaning = _scale_cosines(cosines)
+        if meaning:  # an item that waits for its vector counts as near as its words are
+            meaning |= {seq: self._scores[seq] for seq in self._entries if seq > nearest.last}
         mass = sum(word.idf for word in self._words) or 1.0
         scores, sessions, own = self._scores, self._sessions, self._query.own
         rough = {

@@ -11,7 +11,7 @@ from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.asked_facts import rank_asked_facts
-from hob.memory.retrieval.dense import BinaryVectorIndex
+from hob.memory.retrieval.dense import BinaryVectorIndex, NearItems
 from hob.memory.retrieval.lexical import Accept, find_by_words
 from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.query import Query
@@ -51,7 +51,7 @@ class SnapshotSearch:
     now: float
     limit: int
     budget: int
-    meaning: "Callable[[ScopedIndex], Mapping[int, float]] | None" = None
+    meaning: "Callable[[ScopedIndex], NearItems] | None" = None
     profile: Profile = Profile.HOB
     as_of: float = math.inf
     """Search memory as it was at this time (Unix seconds)."""
@@ -72,12 +72,12 @@ class SnapshotSearch:
 
     def _rank(self, index: ScopedIndex, accept: Accept) -> list[Candidate]:
         """Rank lexical and dense matches."""
-        cosines = self.meaning(index) if self.meaning else {}
+        near = self.meaning(index) if self.meaning else NearItems({}, 0)
         query = self.query
         found = find_by_words(index, query.day_written if query.day_alone else query.text, accept)
-        ranked = rank(index, self.query, found, accept, cosines, self.limit)
+        ranked = rank(index, self.query, found, accept, near, self.limit)
         if self.profile is not Profile.HOB:
-            ranked = _reorder_by_profile(self.profile, ranked, cosines)
+            ranked = _reorder_by_profile(self.profile, ranked, near.cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
         past = _ABOUT_THE_PAST.search(self.query.text) is not None
@@ -217,7 +217,7 @@ class Retriever:
             self._signs = BinaryVectorIndex(embedder)
         return self._signs
 
-    async def _dense_search(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
+    async def _dense_search(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], NearItems] | None":
         """Return the dense search for the question. It is embedded without speakers' names, which carry no meaning."""
         if self._embedder is None or not query.strip():
             return None
