@@ -7,6 +7,11 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
+from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
 from tests.journeys.world import World
@@ -122,4 +127,48 @@ async def test_focus_is_announced_ends_by_its_chip_and_opens_from_a_link(world: 
         await expect(page.get_by_role("button", name="Focus: ")).to_have_count(0)
         await expect(asked.filter(has_text="Question 40.")).to_have_css("opacity", "1")
         assert "focus" not in page.url
+        assert tab.errors == []
+
+
+async def recorded(world: World, *events: tuple[EventKind, str, str, str]) -> None:
+    """Record events of these kinds, statuses, classifications and texts, each with its own trace."""
+    world.home.mkdir(exist_ok=True)
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        await store.timeline.add(
+            [
+                TimelineEvent(
+                    new_event_id(), new_trace_id(), new_span_id(), None, 1_760_000_000.0 + n, kind, "telegram", status,
+                    classification=classification, text=text,
+                )
+                for n, (kind, status, classification, text) in enumerate(events)
+            ]
+        )  # fmt: skip
+
+
+async def test_held_back_and_failed_deliveries_and_quarantined_turns_are_shown(world: World, browser: Browser) -> None:
+    # they used to be hidden like all deliveries and turns, as technical
+    await recorded(
+        world,
+        (EventKind.DELIVERY, "ok", "", "taken"),
+        (EventKind.DELIVERY, "skipped", "", "silent mode"),
+        (EventKind.DELIVERY, "parked", "", "no receipt"),
+        (EventKind.DELIVERY, "undeliverable", "", "no such chat"),
+        (EventKind.TURN, "ok", "done", ""),
+        (EventKind.TURN, "quarantined", "set_aside", ""),
+    )
+    async with world.serve():
+        tab = await open_tab(world, browser, "/timeline")
+        page = tab.page
+        rows = page.get_by_role("feed").get_by_role("article", name="telegram")
+        wrong = [
+            re.compile("turn.*quarantined"),
+            re.compile("delivery.*not delivered.*no such chat"),
+            re.compile("delivery.*perhaps not delivered.*no receipt"),
+        ]
+        await expect(rows).to_have_text([*wrong, re.compile("delivery.*skipped.*silent mode")])
+        await page.get_by_role("button", name="Failures").click()
+        await expect(rows).to_have_text(wrong)
+        await page.get_by_role("button", name="Failures").click()
+        await page.get_by_role("button", name="Technical").click()
+        await expect(rows).to_have_count(6)
         assert tab.errors == []

@@ -13,8 +13,9 @@ from hob.core.ids import BlobId, SessionKey, SpanId, TurnId, new_event_id, new_t
 from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.store import Store
-from hob.store.timeline import Followed
+from hob.store.timeline import Followed, TimelineFilter
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -199,3 +200,67 @@ async def test_spending_is_summed_since_any_time_by_session_and_model() -> None:
         assert (await store.ledger.spent(session=SessionKey("s1"))).cost == sum(2**n for n in range(1, 12, 3))
         both = await store.ledger.spent(since=began + 1200 * 7, session=SessionKey("s1"), model="model-0")
         assert both.cost == 2**10
+
+
+def filterable() -> dict[str, TimelineEvent]:
+    plain = replace(event_of(message("hello", sender="anna")), session=SessionKey("api:one"))
+    stranger = replace(plain, sender_id="7", sender_name="Zoë", authorized=False, text="let me in")
+    page = replace(
+        plain, kind=EventKind.TOOL, name="web_fetch", text="a page", label=Label(Origin.WEB, Trust.UNTRUSTED)
+    )
+    model = replace(plain, kind=EventKind.MODEL, name="model-a", text="", cost=5_000, session=SessionKey("api:two"))
+    turn = replace(plain, kind=EventKind.TURN, text="")
+    delivery = replace(plain, kind=EventKind.DELIVERY, name="telegram", text="")
+    events = {
+        "plain": plain,
+        "stranger": stranger,
+        "page": page,
+        "model": model,
+        "refused": replace(page, status="denied", label=None),
+        "unreachable": replace(model, status="network", cost=None),
+        "no answer": replace(plain, kind=EventKind.OUTBOUND, status="error", text="Sorry."),
+        "failed": replace(turn, status="network", classification="failed"),
+        "quarantined": replace(turn, classification="set_aside"),
+        "done": replace(turn, classification="done"),
+        "sent": delivery,
+        "silent": replace(delivery, status="skipped"),
+        "no receipt": replace(delivery, status="parked"),
+        "no such chat": replace(delivery, status="undeliverable"),
+    }
+    return {name: replace(event, id=new_event_id(), trace=new_trace_id()) for name, event in events.items()}
+
+
+WRONG = {"refused", "unreachable", "no answer", "failed", "quarantined", "no receipt", "no such chat"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (TimelineFilter(kinds=("model", "outbound")), {"model", "unreachable", "no answer"}),
+        (TimelineFilter(sessions=("api:two",)), {"model", "unreachable"}),
+        (TimelineFilter(sender="7"), {"stranger"}),
+        (TimelineFilter(sender="Zoë"), {"stranger"}),
+        (TimelineFilter(name="web_fetch"), {"page", "refused"}),
+        (TimelineFilter(text="LET me"), {"stranger"}),
+        (TimelineFilter(text="telegr", kinds=("delivery",), errors=True), {"no receipt", "no such chat"}),
+        (TimelineFilter(errors=True), WRONG),
+        (TimelineFilter(tainted=True), {"page"}),
+        (TimelineFilter(authorized=False), {"stranger"}),
+        (TimelineFilter(authorized=True, tainted=True), {"page"}),
+        (TimelineFilter(cost=5_000), {"model"}),
+        (TimelineFilter(cost=5_001), set[str]()),
+    ],
+)
+async def test_timeline_filter_finds_exactly_its_events(store: Store, wanted: TimelineFilter, found: set[str]) -> None:
+    events = filterable()
+    await store.timeline.add(tuple(events.values()))
+    page = await store.timeline.page(None, 100, wanted)
+    names = {event.id: name for name, event in events.items()}
+    assert {names[event.id] for _, event in page.events} == found
+
+
+async def test_timeline_filter_by_trace_finds_that_trace(store: Store) -> None:
+    events = filterable()
+    await store.timeline.add(tuple(events.values()))
+    page = await store.timeline.page(None, 100, TimelineFilter(trace=events["page"].trace))
+    assert [event for _, event in page.events] == [events["page"]]

@@ -58,7 +58,8 @@ LOOKED_THROUGH = 20_000
 
 _WRONG = (
     "(kind IN ('model', 'tool') AND status <> 'ok' OR kind = 'outbound' AND status = 'error'"
-    " OR kind = 'turn' AND classification IN ('failed', 'set_aside'))"
+    " OR kind = 'turn' AND classification IN ('failed', 'set_aside')"
+    " OR kind = 'delivery' AND status IN ('parked', 'undeliverable'))"
 )
 
 

@@ -893,6 +893,8 @@ export const GERMAN: Record<string, string> = {
   "redirected": "umgelenkt",
   "waits for sub-agents": "wartet auf Unteragenten",
   "given up": "aufgegeben",
+  "not delivered": "nicht zugestellt",
+  "perhaps not delivered": "vielleicht nicht zugestellt",
   "stopped": "angehalten",
   "quarantined": "in Quarantäne",
   "no answer: {why}": "keine Antwort: {why}",

@@ -19,9 +19,14 @@ export const kindOf = (type: string) => KINDS[type] ?? KINDS.EVENT!;
 /** Statuses of calls that wait for an answer, sub-agents or a client. */
 const WAITS = new Set(["asked", "child", "client"]);
 
+/** The word for an event; the sending of an answer to a chat is not the answer itself. */
+export const eventWord = (event: { kind: string; span_type: string }) =>
+  event.kind === "turn" ? t("turn") : event.kind === "delivery" ? t("delivery") : kindOf(event.span_type).word();
+
 /** Whether an event failed. An answer's status is its kind, an approval's its outcome. */
 export function wentWrong(event: { kind: string; status: string; classification?: string }): boolean {
   if (event.kind === "outbound") return event.status === "error";
+  if (event.kind === "delivery") return ["parked", "undeliverable"].includes(event.status);
   if (event.kind === "turn") return ["failed", "set_aside"].includes(event.classification ?? "");
   return ["model", "tool"].includes(event.kind) && event.status !== "ok" && !WAITS.has(event.status);
 }

@@ -39,6 +39,13 @@ export const WORDS: Record<string, string> = {
 /** The words for a code, else the code itself. */
 export const wordOf = (code: string) => t(WORDS[code] ?? code);
 
+/** The words for how the sending of a message ended. */
+const DELIVERY: Record<string, string> = {
+  parked: "perhaps not delivered",
+  undeliverable: "not delivered",
+};
+export const deliveryWord = (status: string) => t(DELIVERY[status] ?? status);
+
 /** The words for how a call ended; `stopped`: its turn was stopped, which interrupted it. */
 export const endWord = (status: string, stopped: boolean) =>
   stopped && status === "unknown_outcome" ? t("stopped, so its outcome is unknown") : wordOf(status);

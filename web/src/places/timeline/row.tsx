@@ -9,9 +9,9 @@ import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
 import { maySee } from "../../parts/places";
-import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+import { SpanIcon, eventWord, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import { WORDS, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
+import { WORDS, deliveryWord, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
 import { FOLDED, linesOf, type Row } from "./rows";
 
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
@@ -26,7 +26,7 @@ export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, focu
   }
   return (
     <article
-      aria-label={`${kindOf(row.event.span_type).word()} ${row.event.name}`}
+      aria-label={`${eventWord(row.event)} ${row.event.name}`}
       className={`transition-opacity duration-150 ${dimmed ? "opacity-25" : ""} ${chosen ? "rounded-md outline-2 outline-accent" : ""}`}
     >
       {row.type === "line" ? <Line event={row.event} stopped={row.stopped} /> : <Message event={row.event} mine={row.type === "inbound"} focused={focused} open={open} {...acts} />}
@@ -116,7 +116,7 @@ function Line({ event, stopped }: { event: PlacedEvent; stopped: boolean }) {
   if (event.kind === "memory") return <Remembered event={event} />;
   const bad = wentWrong(event) && !(stopped && event.status === "unknown_outcome");
   const usage = event.usage;
-  const status = endWord(event.status, stopped);
+  const status = event.kind === "delivery" ? deliveryWord(event.status) : endWord(event.status, stopped);
   const [about, told] = ["tool", "approval", "policy"].includes(event.kind) ? event.text.split("\n") : ["", event.text.split("\n")[0]];
   const purpose = event.kind === "model" ? purposeWord(event.classification) : "";
   const failed = event.kind === "turn" && event.classification === "failed";
@@ -126,7 +126,7 @@ function Line({ event, stopped }: { event: PlacedEvent; stopped: boolean }) {
       <SpanIcon type={event.span_type} />
       <span className="flex min-w-0 flex-1 flex-col sm:flex-row sm:items-baseline sm:gap-2.5">
         <span className="flex min-w-0 items-baseline gap-2">
-          {event.kind !== "tool" && <span className="shrink-0">{event.kind === "turn" ? t("turn") : kindOf(event.span_type).word()}</span>}
+          {event.kind !== "tool" && <span className="shrink-0">{eventWord(event)}</span>}
           {!failed && <span className={`font-mono text-text ${WORDS[event.name] ? "min-w-0 truncate" : "shrink-0"}`}>{event.name ? wordOf(event.name) : t(event.kind)}</span>}
           {purpose && <span className="min-w-0 truncate">{purpose}</span>}
           {about && <code dir="auto" title={about} className="min-w-0 truncate font-mono">{about}</code>}

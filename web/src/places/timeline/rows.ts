@@ -1,4 +1,5 @@
 import type { PlacedEvent } from "../../api/schema";
+import { wentWrong } from "../../parts/spans";
 
 export type Row =
   | { type: "day"; key: string; at: number }
@@ -12,10 +13,10 @@ export const linesOf = (text: string) => text.split("\n").reduce((count, line) =
 
 const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
-/** Whether an event is about Hob's inner workings; a failed turn is not. */
+/** Whether an event is about Hob's inner workings; failures and held-back deliveries are not. */
 function isTechnical(event: PlacedEvent): boolean {
   if (event.kind === "system") return event.status === "changed" || event.name === "admission";
-  return QUIET.has(event.kind) && !(event.kind === "turn" && event.classification === "failed");
+  return QUIET.has(event.kind) && !wentWrong(event) && !(event.kind === "delivery" && event.status === "skipped");
 }
 
 /** Caches the row of an event: an identical object is not rendered again. */
