@@ -1,5 +1,6 @@
-"""Searches the sign bits of random vectors and prints the cost; arguments: COUNT DIMENSION. It is a separate process so
-that its memory can be measured alone.
+"""Searches random vectors in a database and prints the cost; arguments: COUNT DIMENSION.
+
+It is a separate process so that its memory can be measured alone.
 """
 
 import json
@@ -9,7 +10,6 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import apsw
@@ -23,17 +23,6 @@ from hob.store.memory.search import ScopedIndex
 _EMBEDDER, _SEARCHES = 1, 60
 
 
-class _Index(ScopedIndex):
-    """An index with real sign bits; the vectors for exact comparison are a few repeated ones."""
-
-    def __init__(self, connection: apsw.Connection, split_token: bytes) -> None:
-        super().__init__(connection, Scope("owner"))
-        self.scope, self._halves = 1, split_token
-
-    def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
-        return dict.fromkeys(seqs, self._halves)
-
-
 def main() -> None:
     """Run the program."""
     count, dimension = int(sys.argv[1]), int(sys.argv[2])
@@ -41,20 +30,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         connection = apsw.Connection(str(Path(folder) / "signs.db"))
         apply_migrations(connection)
-        rows = ((_EMBEDDER, 1, seq, os.urandom(dimension // 8)) for seq in range(1, count + 1))
+        vector = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
+        seqs = range(1, count + 1)
+        bits = ((_EMBEDDER, seq, os.urandom(dimension // 8)) for seq in seqs)
         with connection:
-            connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)", rows)
-        split_token = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
-        index, signs = _Index(connection, split_token), BinaryVectorIndex(_EMBEDDER)
+            connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, 1, ?, ?)", bits)
+            vectors = ((seq, _EMBEDDER, vector) for seq in seqs)
+            connection.executemany("INSERT INTO memory_vectors (seq, embedder, vector) VALUES (?, ?, ?)", vectors)
+        index, signs = ScopedIndex(connection, Scope("owner")), BinaryVectorIndex(_EMBEDDER)
+        index.scope = 1
         before = memory_of(os.getpid()).rss
         began = time.perf_counter()
         signs.update(index)
         loaded, held = time.perf_counter() - began, memory_of(os.getpid()).rss - before
         durations = []
         for _ in range(_SEARCHES):
-            vector = [draw.gauss(0, 1) for _ in range(dimension)]
+            asked = [draw.gauss(0, 1) for _ in range(dimension)]
             began = time.perf_counter()
-            signs.find(index, vector)
+            signs.find(index, asked)
             durations.append(time.perf_counter() - began)
     p95 = sorted(durations)[int(len(durations) * 0.95)]
     print(json.dumps({"seconds": p95, "load": loaded, "rss": held}))

@@ -50,6 +50,6 @@ def open_service(
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile), zone)
     if assistance is None:
         return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers)
-    by_itself = AssistedRetriever(retriever, assistance, use_model=False) if assistance.rater else retriever
+    automatic = AssistedRetriever(retriever, assistance, use_model=False) if assistance.rater else retriever
     thorough = AssistedRetriever(retriever, assistance, use_model=True)
-    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough)
+    return MemoryService(store.items, store.facts, automatic, settings, clock, allows, plugin_layers, thorough)

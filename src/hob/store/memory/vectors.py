@@ -78,10 +78,10 @@ class StoredVectors(StorePart):
     ) -> None:
         """Store vectors and the new position in one transaction. Raises StoreErrors."""
         packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
-        for seq, bits, split_token in packed:
+        for seq, bits, halves in packed:
             if row := find_row(connection, _SCOPE_OF, (seq,)):
                 connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
-                connection.execute(_ADD_VECTOR, (seq, embedder, split_token))
+                connection.execute(_ADD_VECTOR, (seq, embedder, halves))
         connection.execute(_MOVE, (place, embedder))
 
     @transaction
