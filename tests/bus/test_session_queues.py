@@ -386,6 +386,30 @@ async def test_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Pat
         assert [row.outbound.text for row in await bench.store.outbox.next("memory", "", 1e12)] == [result.reply]
 
 
+@pytest.mark.parametrize("on", list(WaitsFor))
+async def test_stop_ends_a_parked_turn(tmp_path: Path, on: WaitsFor) -> None:
+    """Only running and ready turns were looked at: `/stop` of a waiting turn said that nothing was running."""
+    async with open_bench(tmp_path, scripts={"park": parking(on)}) as bench:
+        said, other = await bench.say("park"), await bench.say("park", chat="other")
+        await until(lambda: len(bench.turns.begun) == 2 and not bench.bus.session_queues._queues)
+        assert await bench.bus.session_queues.stop(CHAT, "enough")
+        assert await bench.replies(said) == ["Stopped (enough)."]
+        assert not await bench.bus.session_queues.stop(CHAT, "again")
+        row = await bench.store.turns.find(other.id)
+        assert row is not None
+        assert row.state is TurnState.PARKED
+
+
+async def test_stop_ends_the_running_turn_and_the_parked_ones(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"hold": Gate(), "park": parking()}) as bench:
+        parked = await bench.say("park")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._queues)
+        running = await bench.say("hold")
+        await until(lambda: bench.turns.active == 1)
+        assert await bench.bus.session_queues.stop(CHAT, "enough")
+        assert await bench.replies(parked, running) == ["Stopped (enough).", "stopped: enough"]
+
+
 async def test_stop_ends_the_pause_before_the_next_attempt(tmp_path: Path) -> None:
     async def broken(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise ZeroDivisionError

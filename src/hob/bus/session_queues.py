@@ -37,6 +37,8 @@ class SessionQueues:
         """Called with a queue that has work and no worker."""
         self.arrived_during_turn: Signal[tuple[SessionQueue, Inbound]] = Signal()
         """Called with a message that arrived while its session's turn runs."""
+        self.stopped: Signal[SessionKey] = Signal()
+        """Called with a session whose work was stopped."""
         self._context = context
         self._queues: dict[SessionKey, SessionQueue] = {}
         self._paused_ready: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
@@ -163,17 +165,20 @@ class SessionQueues:
             self._enqueue(turn, session)
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        """Stop the session's running turn, or cancel its next ready one; return False if there is none. Raises
-        StoreErrors.
+        """Stop the session's turns, running, ready or parked, and its sub-agents; return False if there are none.
+
+        Waiting messages run next. Raises StoreErrors.
         """
-        session_queue = self._queues.get(session)
-        if session_queue is None:
-            return False
-        async with session_queue.lock:  # a turn that is being claimed counts as running
-            running, ready = session_queue.running, tuple(session_queue.ready)
-        if running is not None:
-            return running.stop(reason)
-        return await self.cancel(ready[0], reason) if ready else False
+        store, running = self._context.store, None
+        if (session_queue := self._queues.get(session)) is not None:
+            async with session_queue.lock:  # a turn that is being claimed counts as running
+                running = session_queue.running
+        turns = await store.turns.unfinished(session)
+        ended = [running is not None and running.stop(reason)]
+        ended += [await self.cancel(turn, reason) for turn in turns]
+        ended.append(await store.subagents.end_of(session, "killed"))
+        self.stopped(session)
+        return any(ended)
 
     async def cancel(self, id: str, reason: str) -> bool:
         """Cancel one message, task or turn by its id, wherever it is; return False if nothing was left to cancel.

@@ -95,9 +95,6 @@ class Operations(Protocol):
     def conversations(self) -> Conversations:
         """The owner's operations on sessions."""
 
-    async def stop(self, session: SessionKey, reason: str) -> bool:
-        """Stop a session's running turn. Return False if there was none."""
-
     async def wake(self, turn: TurnId) -> bool:
         """Wake a parked turn whose wait is over. Return False if it is not waiting."""
 

@@ -47,6 +47,7 @@ _END_ALL = (
     " AND NOT EXISTS (SELECT 1 FROM inbox i JOIN turns t ON t.id = i.turn"
     " WHERE i.id = coalesce(subagents.steer, subagents.id) AND t.ended IS NOT NULL)"
 )
+_END_OF = f"{_END_ALL} AND kind = 'spawn' AND (parent = ? OR root = ?) RETURNING 1"
 _PENDING = f"{_SELECT} WHERE s.closed = 0 AND s.taken IS NULL ORDER BY s.seq"
 _QUEUED = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
 _AWAITING = (
@@ -202,6 +203,10 @@ class StoredSubagents(StorePart):
     async def end_all(self, why: str) -> None:
         """End all open runs from outside, with this reason. Raises StoreErrors."""
         await self._execute(_END_ALL, (why,))
+
+    async def end_of(self, session: SessionKey, why: str) -> bool:
+        """End the open runs of a session's tree, with this reason; return whether there were any."""
+        return bool(await self._writer.write(lambda c: c.execute(_END_OF, (why, session, session)).fetchall()))
 
     @transaction
     def take(self, connection: apsw.Connection, id: InboundId, by: str, *events: TimelineEvent) -> None:

@@ -64,7 +64,8 @@ async def hob(home: Path, think: Line | ScriptedModel, environ: Mapping[str, str
 async def said(app: App, text: str, key: str = "", session: str = "main") -> str:
     inbound = owners_inbound({"message": text, "session": session}, key or None, app.api.clock)
     events = [event async for event in follow(app.api, inbound, 60)]
-    return str(events[-1].data["reply"])
+    end = events[-1].data
+    return str(end["reply"] if end["reply"] is not None else end["notice"])
 
 
 def spawn(task: str, **more: Any) -> tuple[str, str]:
@@ -307,6 +308,91 @@ async def test_sub_agents_ended_by_stop_all_are_not_reported_after_resume(tmp_pa
         assert await app.operations.lift()
         assert await said(app, "what now?") == "They work on it."
         assert not reported
+
+
+def endless(request: ModelRequest) -> str | ModelReply | Silence:
+    """A sub-agent, and one of its own that never answers; both wait."""
+    if "inner" in opening(request):
+        return Silence()
+    task = "inner" if in_child(request) else "outer"
+    script = [asks(request, OPEN), asks(request, spawn(task)), asks(request, ("sessions_yield", "{}"))]
+    return script[len(made(request))]
+
+
+async def command(app: App, text: str) -> str:
+    accepted = await app.api.accept(owners_inbound({"message": text, "session": "main"}, None, app.api.clock))
+    return accepted.answer or ""
+
+
+async def begun(app: App, count: int) -> None:
+    async with asyncio.timeout(20):
+        while len([row for row in await rows(app) if row.own_turn is not None]) < count:  # noqa: ASYNC110 - the job begins them
+            await asyncio.sleep(0.02)
+
+
+async def test_stop_ends_the_waiting_turn_and_its_whole_tree(tmp_path: Path) -> None:
+    async with hob(tmp_path, endless, TREE) as app:
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(said(app, "go"))
+            await begun(app, 2)
+            assert await command(app, "/stop") == "Stopping."
+        assert asked.result() == "Stopped."
+        done = await settled(app, 2)
+        assert [(row.status, row.taken) for row in done] == [("killed", "nobody")] * 2
+        assert (await app.operations.status())["parked"] == 0
+        assert await command(app, "/stop") == "Nothing is running here."
+
+
+async def test_stop_ends_sub_agents_of_turns_that_have_ended(tmp_path: Path) -> None:
+    reported: list[str] = []
+
+    def think(request: ModelRequest) -> str | ModelReply | Silence:
+        if in_child(request):
+            return endless(request)
+        if "[sub-agent" in request.messages[-1].text:
+            reported.append(request.messages[-1].text)
+        script = [asks(request, OPEN), asks(request, spawn("outer"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else "It works on it."
+
+    async with hob(tmp_path, think, TREE) as app:
+        assert await said(app, "go") == "It works on it."
+        await begun(app, 2)
+        assert await command(app, "/stop") == "Stopping."
+        assert {row.status for row in await settled(app, 2)} == {"killed"}
+        assert await command(app, "/stop") == "Nothing is running here."
+        assert not reported
+
+
+async def test_stop_ends_a_sub_agent_that_has_not_begun(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        script = [asks(request, OPEN), asks(request, spawn("wait"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else "It works on it."
+
+    async with hob(tmp_path, think, HELD) as app:
+        await said(app, "go")
+        assert await command(app, "/stop") == "Stopping."
+        assert [row.status for row in await settled(app)] == ["killed"]
+
+
+async def test_killed_sub_agent_takes_its_own_with_it(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply | Silence:
+        if in_child(request):
+            return endless(request)
+        kill = "subagents", '{"action": "kill", "target": "outer"}'
+        if "kill it" in request.messages[-1].text:
+            return asks(request, kill)
+        script = [asks(request, OPEN), asks(request, spawn("outer"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else request.messages[-1].text
+
+    async with hob(tmp_path, think, TREE) as app:
+        await said(app, "go")
+        await begun(app, 2)
+        assert (await said(app, "kill it")).startswith("Ended: m_")
+        assert {row.status for row in await settled(app, 2)} == {"killed"}
+        assert (await app.operations.status())["parked"] == 0
 
 
 class Gated(ScriptedModel):

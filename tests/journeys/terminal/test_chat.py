@@ -59,6 +59,18 @@ async def test_ctrl_c_stops_the_turn_and_the_chat_continues(world: World) -> Non
         await terminal.see("You said: go on")
 
 
+async def test_ctrl_c_at_an_empty_prompt_stops_a_turn_that_asks(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
+        await terminal.see_now("your next message is the answer", "waiting for your answer")
+        terminal.type("not this")
+        await terminal.see_now("> not this")
+        terminal.type(CTRL_C)
+        await terminal.gone("not this")
+        terminal.type(CTRL_C)
+        await terminal.see_now("Stopped", READY)
+
+
 async def test_ctrl_c_twice_at_an_empty_prompt_leaves_and_once_clears_the_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type("not this")

@@ -49,7 +49,7 @@ class CommandOperations(Protocol):
         """Return `sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        """Stop the session's running turn; return False if none runs."""
+        """Stop the session's turns, running or waiting, and its sub-agents; return False if there are none."""
 
     async def stop_all(self, reason: str) -> int:
         """Stop every turn and command and hold autonomous work until `lift`; return the number stopped."""

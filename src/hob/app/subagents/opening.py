@@ -30,12 +30,13 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
             runs.wake()
         return None
 
-    yield Contribution(
-        channels=tuple(
-            SelfChannel(name, kernel.store, kernel.hub, kernel.signals.outbox) for name in sorted(SELF_MADE)
-        ),
-        toolsets=(SubagentToolset(runs, ModelNames(kernel.config[ModelSettings], kernel.choice)).toolset,),
-        followers=(Follower("subagents", turned, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
-        jobs=(Job("subagents", runs.run),),
-        status=runs.view,
-    )
+    with kernel.session_queues.stopped.subscribed(lambda _: runs.wake()):
+        yield Contribution(
+            channels=tuple(
+                SelfChannel(name, kernel.store, kernel.hub, kernel.signals.outbox) for name in sorted(SELF_MADE)
+            ),
+            toolsets=(SubagentToolset(runs, ModelNames(kernel.config[ModelSettings], kernel.choice)).toolset,),
+            followers=(Follower("subagents", turned, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
+            jobs=(Job("subagents", runs.run),),
+            status=runs.view,
+        )

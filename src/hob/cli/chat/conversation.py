@@ -74,6 +74,11 @@ class Conversation:
         """Whether anything runs without waiting for a person."""
         return any(not message.is_waiting for message in self.active)
 
+    @property
+    def asks_in_words(self) -> bool:
+        """Whether a turn waits for a message."""
+        return any(message.asks_in_words and message.doing is MessageProgress.ASKING for message in self.active)
+
     def send(self, drafted: DraftedMessage, after: str = "", accepted: Callable[[], object] = bool) -> None:
         """Send a message and show its events, then the chat's own remark `after`. `accepted` is called when `session`
         is the conversation of the message.
@@ -82,10 +87,9 @@ class Conversation:
         message = ChatMessageState(drafted.draft, command=is_command, after=after, accepted=accepted)
         shown = plain(printable(drafted.draft))
         # a turn with a question in words takes the next message as the answer, and both streams report the outcome
-        asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
-        message.quiet = bool(asking) and not message.command
+        message.quiet = self.asks_in_words and not message.command
         if message.quiet:
-            for each in asking:
+            for each in self.active:
                 each.asked = ""
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(TranscriptLineKind.SAID, prompt)
@@ -111,7 +115,7 @@ class Conversation:
         self._changed()
 
     def stop(self) -> None:
-        """Stop the running turns and cancel those that wait for approval."""
+        """Stop the running turns and those that wait for a person."""
         self.stopping = True
         waiting = {question.message.id for question in self.questions}
         body = dict(self._body)

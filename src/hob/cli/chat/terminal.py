@@ -230,6 +230,8 @@ class TerminalChat:
             conversation.stop()
         elif self.buffer.text:
             self.buffer.reset()
+        elif conversation.asks_in_words and not conversation.stopping:
+            conversation.stop()
         elif self._leaving:
             self.leave()
             return

@@ -217,4 +217,4 @@ async def _give_up(api: Api, accepted: Accepted) -> None:
     except ShuttingDown:
         return
     if not api.kept(RequestJoiner).is_awaited(accepted.id):
-        await api.operations.stop(accepted.session, _GIVEN_UP)
+        await api.operations.cancel(accepted.id, _GIVEN_UP)

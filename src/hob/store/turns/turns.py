@@ -293,6 +293,11 @@ class TurnRows(StorePart):
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._rows(sql, (until,)))
 
+    async def unfinished(self, session: SessionKey) -> tuple[TurnId, ...]:
+        """Return the session's turns that are neither running nor ended, oldest first."""
+        sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND session = ? ORDER BY seq"  # noqa: S608
+        return tuple(TurnId(row[0]) for row in await self._rows(sql, (session,)))
+
     async def answered_but_parked(self) -> tuple[TurnId, ...]:
         """Return parked turns whose people have answered, oldest first: the process ended before it could wake them."""
         return tuple(TurnId(row[0]) for row in await self._rows(_ANSWERED_BUT_PARKED))
