@@ -125,6 +125,18 @@ async def test_reflection_keeps_every_high_observation_and_expires_the_replaced(
     assert all(item.expires_at for item in replaced)
 
 
+async def test_reflection_that_repeats_an_observation_keeps_it(store: Store) -> None:
+    # an observation has its id from its text: repeated, it was not stored again, and the one there was replaced
+    await fill(store, 30, 180)
+    await store.items.add([message(999)])
+    before = {item.text: item.id for item in await seen(store)}
+    again = next(text for text in before if text.startswith("low"))
+    await observer_of(store).step(Answers(f"- [LOW] {again}\n- [MEDIUM] many leeks message 7 (8)"))
+    kept = await seen(store)
+    assert len(kept) == 32
+    assert before[again] in {item.id for item in kept}
+
+
 async def test_other_peoples_messages_are_not_observed(store: Store) -> None:
     web, model = Label(Origin.MODEL, Trust.UNTRUSTED), Answers(ANSWER)
     await store.items.add([message(n, label=web, role="assistant") for n in range(100, 160)])

@@ -50,6 +50,10 @@ _REPLACE = (
     "UPDATE memory_items SET superseded_by = ?, expires_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
     " AND scope = ? AND agent = ?"
 )
+_STATED_AGAIN = (
+    "UPDATE memory_items SET superseded_by = '', expires_at = ? WHERE id = ? AND scope = ? AND agent = ?"
+    " AND superseded_by != ''"
+)
 
 
 class StoredWork(StorePart):
@@ -103,12 +107,16 @@ class StoredWork(StorePart):
         replaced: Sequence[int] = (),
         until: float = 0.0,
     ) -> None:
-        """Store items with the progress of the work. Items that they replace expire at `until`. Raises StoreErrors."""
+        """Store items with the progress of the work. Items that they replace expire at `until`, unless they are among
+        the new ones. Raises StoreErrors.
+        """
         added = add_items(connection, items)
         if replaced:
             by = added[0].id if added else items[0].id
             values = (by, until, json.dumps(list(replaced)), scope.person, scope.agent)
             connection.execute(_REPLACE, values)
+        stated = [(item.expires_at, item.id, scope.person, scope.agent) for item in items]
+        connection.executemany(_STATED_AGAIN, stated)
         if work is not None:
             move_on(connection, *work)
 
