@@ -9,9 +9,9 @@ from hob.core.errors import NotFound
 from hob.core.memory import OWNER, Fact, Goal, GoalMove, GoalNote, GoalState, Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import StorePart, snapshot
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.memory.items import add_items
+from hob.store.memory.items import add_items, erase_items
 
 SOURCE = f"{Layer.FACT}:goal"
 KIND, NOTE = "goal", "progress"
@@ -43,6 +43,10 @@ _TAKEN = (
 )
 """Goals that were taken in the background, found by their items' events in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
+_WITH_NOTES = (
+    "SELECT i.seq FROM memory_items i WHERE i.scope = ? AND i.agent = ? AND (i.id = ? OR i.seq IN"  # noqa: S608
+    f" (SELECT seq FROM memory_evidence WHERE source = ?) AND i.source = '{SOURCE}' AND i.kind = '{NOTE}')"
+)
 _PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
 _SEQ = "SELECT seq FROM memory_items WHERE id = ?"
@@ -105,13 +109,24 @@ class StoredGoals(StorePart):
 
         return await self._whole(scope, await self._writer.write(job))
 
-    async def turn_back(self, scope: Scope, id: str) -> Goal:
-        """Reopen a closed goal, or drop an open one. Raises NotFound, StoreErrors."""
+    async def turn_back(self, scope: Scope, id: str) -> tuple[Goal, Goal | None]:
+        """Reopen a closed goal, or erase an open one with its notes, as if it had never been read.
+
+        Returns the goal before and after. Raises NotFound, StoreErrors.
+        """
         known = [goal for goal in await self.goals(scope) if len(id) >= _SHORTEST and goal.id.startswith(id)]
         if len(known) != 1:
             raise NotFound(translatable("there is no goal {id}", id=id))
-        back = GoalState.DROPPED if known[0].state is GoalState.OPEN else GoalState.OPEN
-        return await self.change(scope, known[0].id, back, None, None, known[0].label)
+        (before,) = known
+        if before.state is not GoalState.OPEN:
+            return before, await self.change(scope, before.id, GoalState.OPEN, None, None, before.label)
+        await self._withdraw(scope, before.id)
+        return before, None
+
+    @transaction
+    def _withdraw(self, connection: apsw.Connection, scope: Scope, id: str) -> None:
+        values = (scope.person, scope.agent, id, id)
+        erase_items(connection, [row[0] for row in all_rows(connection, _WITH_NOTES, values)], self._now())
 
     async def _whole(self, scope: Scope, goal: Goal) -> Goal:
         return next((each for each in await self.goals(scope) if each.id == goal.id), goal)

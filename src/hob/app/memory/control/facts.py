@@ -39,10 +39,10 @@ class OwnerFacts:
             if action is not FactAction.UNDO:
                 raise
             try:
-                goal = fact_of(await self._store.goals.turn_back(self._scope, id))
+                goal, left = await self._store.goals.turn_back(self._scope, id)
             except NotFound:
                 raise unknown from None
-            before, after = goal, [goal]
+            before, after = fact_of(goal), [fact_of(left)] if left else []
         return {"before": fact_view(before), "after": [*map(fact_view, after)]}
 
     async def goals(self, *, closed: bool) -> GoalsAnswer:
