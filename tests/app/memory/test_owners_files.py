@@ -120,6 +120,20 @@ async def test_file_replaced_with_the_same_modification_time_is_indexed_again(tm
         assert await known(hob, folder) == ["Plant peas."]
 
 
+@pytest.mark.usefixtures("deaf")
+async def test_file_replaced_with_the_same_modification_time_while_hob_was_off_is_indexed_again(tmp_path: Path) -> None:
+    # a file was known by its modification time alone after a restart, so one from an archive or `cp -p` was missed
+    folder, disk = written(tmp_path / "papers", plan="Sow beans."), written(tmp_path / "disk", plan="Sow peas.")
+    for path in (folder, disk):
+        os.utime(path / "plan.md", (5e8, 5e8))
+    async with visited(tmp_path, "Yes.") as hob:
+        await hob.knows()
+        await add(hob, folder)
+    (disk / "plan.md").replace(folder / "plan.md")
+    async with visited(tmp_path, "Yes.") as hob:
+        await taken_up(hob, folder, ["Sow peas."])
+
+
 async def test_folder_entry_that_may_not_be_read_is_reported_and_the_rest_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

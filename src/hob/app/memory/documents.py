@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
 from contextlib import aclosing
@@ -33,7 +34,8 @@ _MAX_FILES = 10_000
 class Added:
     """Progress of reading: files read, new sections, and files looked at so far (`seen`).
 
-    The last value also names unreadable files, and counts unsupported ones by ending, most frequent first.
+    The last value also names unreadable files, counts unsupported ones by ending, most frequent first, and says when
+    the last file was changed or moved there (`changed`, by its ctime).
     """
 
     files: int
@@ -43,6 +45,7 @@ class Added:
     problems: tuple[str, ...] = ()
     unread: int = 0
     kinds: tuple[str, ...] = ()
+    changed: float = 0.0
 
 
 class DocumentIndexer:
@@ -68,10 +71,11 @@ class DocumentIndexer:
         folder = await asyncio.to_thread(path.is_dir)
         if not folder and not await asyncio.to_thread(path.is_file):
             raise InvalidRequest(translatable("{path} is neither a file nor a folder", path=str(path)))
-        async with aclosing(self._take_up(path)) as progress:
+        until = _changed_until((await self._state.get(*_STATE)).get(str(path), ""))
+        async with aclosing(self._take_up(path, until)) as progress:
             async for added in progress:
                 if added.seen == added.of and (folder or not (added.unread or added.problems)):
-                    await self._state.put(*_STATE, {str(path): "watched"})
+                    await self._state.put(*_STATE, {str(path): str(added.changed)})
                     if why := self._watch.why_not(path):
                         told = translatable("changes may wait for the next turn: {why}", why=why)
                         added = replace(added, problems=(*added.problems, f"{path}: {told}"))
@@ -98,12 +102,15 @@ class DocumentIndexer:
         A path that is missing as a whole stays remembered, since its disk may be elsewhere.
         """
         new = 0
-        for path in map(Path, await self.watched()):
+        for name, value in sorted((await self._state.get(*_STATE)).items()):
+            path, until = Path(name), _changed_until(value)
             if (among is None or path in among) and await asyncio.to_thread(path.exists):
-                async for done in self._take_up(path):
+                async for done in self._take_up(path, until):
                     for problem in done.problems:
                         log.warning("not remembered: %s", problem)
                 new += done.new
+                if done.changed != until and name in await self._state.get(*_STATE):
+                    await self._state.put(*_STATE, {name: str(done.changed)})
         return new
 
     async def stop_watching(self, source: str) -> None:
@@ -114,14 +121,15 @@ class DocumentIndexer:
         for each in gone:
             self._watch.leave(Path(each))
 
-    async def _take_up(self, path: Path) -> AsyncGenerator[Added]:
+    async def _take_up(self, path: Path, until: float) -> AsyncGenerator[Added]:
+        """Index what is new. A file that has the time of its items and was not changed after `until` is not."""
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
         await asyncio.to_thread(self._watch.cover, path)  # before reading, so that later changes are noticed
         problems = list[str]()
         files, unread = await asyncio.to_thread(_files, path, problems), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
-        reader, read, new = DocumentReader(), 0, 0
+        reader, read, new, changed = DocumentReader(), 0, 0, 0.0
         if len(files) > _MAX_FILES:
             maximum, count = f"{_MAX_FILES:,}", f"{len(files):,}"
             told = translatable("only {maximum} of its {count} files are read", maximum=maximum, count=count)
@@ -135,7 +143,9 @@ class DocumentIndexer:
                 try:
                     stat = await asyncio.to_thread(file.stat)
                     at, version = stat.st_mtime, (stat.st_mtime, stat.st_size, stat.st_ino, stat.st_ctime)
-                    if self._read.setdefault(file, version if at == known.get(source) else ()) == version:
+                    changed = max(changed, stat.st_ctime)
+                    same = at == known.get(source) and stat.st_ctime <= until
+                    if self._read.setdefault(file, version if same else ()) == version:
                         read += source in known
                         unread[file.suffix.lower()] += file in self._unread
                         continue
@@ -161,7 +171,12 @@ class DocumentIndexer:
             if Path(source.partition(":")[2]).is_relative_to(path):  # the rest no longer exists
                 await self._items.replace_source(_OWNER, source, [])
         kinds = tuple(kind for kind, count in unread.most_common() if count)
-        yield Added(read, new, len(files), len(files), tuple(problems), unread.total(), kinds)
+        yield Added(read, new, len(files), len(files), tuple(problems), unread.total(), kinds, changed)
+
+
+def _changed_until(value: str) -> float:
+    """Parse the time up to which changes are indexed. An older Hob wrote `watched`, whatever had changed."""
+    return math.inf if value == "watched" else float(value or 0.0)
 
 
 def _files(path: Path, problems: list[str]) -> list[Path]:
