@@ -25,7 +25,7 @@ from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from hob.store.projections.rebuild import rebuild_projections
 from tests.app.memory.test_memory import eventually, texts
-from tests.app.visiting import ANNA, ME, Visited, visited
+from tests.app.visiting import ANNA, ME, Visited, until, visited
 
 CANARY = "canary-7b1f"
 WEB = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -274,6 +274,18 @@ async def test_remember_reply_names_the_undo_and_a_private_conversation_stores_n
         assert "This conversation is private" in await hob.answer("/goals find the safe", ME)
         assert "4711" not in await hob.answer("/memory safe number", ME)
         assert "tea" not in await hob.answer("/memory tea", ANNA)
+
+
+async def test_text_after_private_is_the_first_message_of_the_private_conversation(tmp_path: Path) -> None:
+    async with visited(tmp_path, "Hm.") as hob:
+        await hob.knows()
+        await hob.comes("/private The number of my safe is 4711.", ME)
+        await until(lambda: len(hob.sent(ME)) == 2)
+        assert "4711" in hob.seen
+        assert "This conversation is private: nothing of it is remembered." in hob.seen
+        assert sorted(each[:35] for each in hob.sent(ME)) == ["From here on nothing is remembered.", "Hm."]
+        assert "without /private" in await hob.answer("/private And 4712.", ME)
+        assert "4711" not in await hob.answer("/memory safe number", ME)
 
 
 async def test_documents_are_indexed_by_section_as_claims_of_the_file(tmp_path: Path) -> None:

@@ -47,6 +47,13 @@ async def test_json_is_the_whole_result_and_nothing_else(world: World) -> None:
     assert world.model.chats[0].json()["model"] == "other-1"
 
 
+async def test_question_after_private_is_asked_in_a_private_conversation(world: World) -> None:
+    said = await world.hob("ask", "/private hello", "--json")
+    view = json.loads(said.out)
+    assert view["reply"] == "You said: hello"
+    assert view["session"].startswith("local:private-")
+
+
 @pytest.mark.bubblewrap
 async def test_background_job_ending_with_the_command_is_reported(world: World) -> None:
     start = 'CALL exec {"command": "sleep 60", "background": true}'

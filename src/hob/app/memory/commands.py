@@ -4,18 +4,23 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import SessionKey, new_event_id, new_inbound_id, new_span_id, new_trace_id
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
+from hob.core.messages import POLLED_CHANNELS, Inbound
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
 from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
+from hob.store.messages.inbox import InboxLimits
 
 _SHOWN = 10
 _MAX_FACTS = 30
@@ -127,15 +132,36 @@ async def _settle(memory: MemoryControls, language: str, action: FactAction, res
 
 
 async def private(kernel: Kernel, call: CommandCall) -> str:
-    """Start a conversation that is never added to memory."""
+    """Start a conversation that is never added to memory; a text becomes its first message."""
+    inbound, text = call.inbound, call.rest.strip()
     if is_private(call.session):
-        return say(call.language, "This conversation is private: nothing of it is remembered.")
-    home = kernel.session_queues.context.routing.session_of(call.inbound)
-    key = thread_session(call.inbound, PRIVATE + os.urandom(3).hex(), home)
-    if call.inbound.session is not None:  # the sender names the conversation with each message, so no chat is switched
+        told = say(call.language, "This conversation is private: nothing of it is remembered.")
+        return f"{told} {say(call.language, 'Send your message without /private.')}" if text else told
+    if text and (inbound.session is not None or inbound.origin.channel in POLLED_CHANNELS):
+        # the sender waits for the answer to the command, not for that of another conversation
+        return say(call.language, "Nothing was sent. Send /private alone, then your message.")
+    home = kernel.session_queues.context.routing.session_of(inbound)
+    key = thread_session(inbound, PRIVATE + os.urandom(3).hex(), home)
+    if inbound.session is not None:  # the sender names the conversation with each message, so no chat is switched
         return say(call.language, "Nothing of {session} is remembered: go on there.", session=key)
-    await kernel.store.sessions.switch(call.inbound.origin.key(), key)
+    await kernel.store.sessions.switch(inbound.origin.key(), key)
+    if text:
+        await _say_there(kernel, inbound, key, text)
     return say(call.language, "From here on nothing is remembered. `/session switch` with another name ends it.")
+
+
+async def _say_there(kernel: Kernel, command: Inbound, session: SessionKey, text: str) -> None:
+    """Put the text of a command into this conversation, as a message of its sender. Raises Busy, StoreErrors."""
+    inbound = replace(
+        command, id=new_inbound_id(), key=f"{command.key}/private", text=text, session=session, trace=new_trace_id()
+    )
+    event = TimelineEvent(
+        new_event_id(), inbound.trace, new_span_id(), None, kernel.clock.now().timestamp(), EventKind.INBOUND,
+        inbound.origin.channel, session=session, sender_id=inbound.sender.id, sender_name=inbound.sender.name,
+        label=inbound.label, text=text,
+    )  # fmt: skip
+    await kernel.store.inbox.accept(inbound, session=session, limits=InboxLimits(), event=event)
+    kernel.session_queues.arrived(inbound, session, command=False)
 
 
 COMMANDS = {"remember": remember, "forget": forget, "memory": look, "goals": goals, "private": private}

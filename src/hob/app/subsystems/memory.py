@@ -63,6 +63,6 @@ MEMORY_COMMANDS = Subsystem(
         _command("forget", "/forget ID|WORDS", "forget something, or look for it"),
         _command("memory", "/memory [WORDS]", "what Hob remembers, with sources"),
         _command("goals", "/goals [TEXT | ID done|dropped|open [NOTE]]", "what you want to reach"),
-        _command("private", "/private", "talk without being remembered", TokenScope.CHAT),
+        _command("private", "/private [MESSAGE]", "talk without being remembered", TokenScope.CHAT),
     ),
 )

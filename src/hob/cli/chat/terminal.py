@@ -213,7 +213,12 @@ class TerminalChat:
             self._attach(rest.strip())
         else:
             after = own_help(self.conversation.language) if name == "/help" else ""
-            self.conversation.send(drafted, after, partial(self._save, drafted.text) if new else bool)
+            done = partial(self._save, drafted.text) if new else bool
+            if name == PRIVATELY and rest.strip():  # once the conversation is private, the rest is said there
+                _, _, said = drafted.draft.strip().partition(" ")
+                done = partial(self.conversation.send, self._draft.whole(said.strip()))
+                drafted = self._draft.whole(PRIVATELY)
+            self.conversation.send(drafted, after, done)
 
     def _save(self, text: str) -> None:
         if not is_private(SessionKey(self.conversation.session)):
