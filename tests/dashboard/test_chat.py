@@ -1,9 +1,12 @@
 """The chat in a browser."""
 
+import asyncio
 import re
 
 from playwright.async_api import Browser, FilePayload, Page, expect
 
+from hob.app.daemon.unix_http import call
+from hob.app.home import socket_of
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
 from tests.dashboard.scene import ASKED
@@ -235,4 +238,68 @@ async def test_failed_call_is_marked_in_its_line(world: World, browser: Browser)
         lines = tab.page.get_by_test_id("conversation").locator("summary")
         await expect(lines.filter(has_text="edit")).to_contain_text("failed")
         await expect(lines.filter(has_text="exec")).not_to_contain_text("failed")
+        assert tab.errors == []
+
+
+def fill(world: World, session: str, messages: int) -> None:
+    """Import a conversation: `Message n.` and `Answer n.` by turns."""
+    said = [
+        {"key": f"{role} {n}", "role": role, "text": f"{word} {n}.", "at": 1_760_000_000 + n, "owner": True}
+        for n in range(messages)
+        for role, word in (("user", "Message"), ("assistant", "Answer"))
+    ]
+    answer = call(socket_of(world.home), "POST", "/import", body={"session": session, "messages": said})
+    assert answer.body == {"new": 2 * messages, "there": 0}
+
+
+ROWS = "document.querySelectorAll('[data-testid=conversation] [data-n]').length"
+SCROLL = """([text, by]) => {
+  const box = document.querySelector('[data-testid=conversation]');
+  const row = [...box.querySelectorAll('[data-n]')].find(row => row.textContent.startsWith(text));
+  if (by) box.scrollTop = by < 0 ? 200 : box.scrollHeight - box.clientHeight - 200;
+  return row.getBoundingClientRect().top;
+}"""
+
+
+async def test_long_conversation_keeps_few_rows_and_the_readers_place(world: World, browser: Browser) -> None:
+    async with world.serve():
+        await asyncio.to_thread(fill, world, "api:long", 600)
+        tab = await open_tab(world, browser, "/chat?session=api:long")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("Answer 599.", exact=True)).to_be_in_viewport()
+
+        async def scroll(seen: str, by: int, wanted: str) -> None:
+            """Scroll up or down until another part comes; what was seen does not move, and far parts go."""
+            before = await page.evaluate(SCROLL, [seen, by])
+            await expect(conversation.get_by_text(wanted, exact=True)).to_have_count(1)
+            assert abs(await page.evaluate(SCROLL, [seen, 0]) - before) < 3
+            assert await page.evaluate(ROWS) <= 180
+
+        for first in range(570, 300, -30):
+            await scroll(f"Message {first}.", -1, f"Message {first - 30}.")
+        await expect(conversation.get_by_text("Answer 599.")).to_have_count(0)
+        for last in range(389, 599, 30):
+            await scroll(f"Answer {last}.", 1, f"Answer {last + 30}.")
+        await conversation.press("End")
+        await expect(conversation.get_by_text("Answer 599.", exact=True)).to_be_in_viewport()
+        await expect(page.get_by_role("button", name="Jump to latest")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_message_sent_from_far_above_is_answered_at_the_end(world: World, browser: Browser) -> None:
+    async with world.serve():
+        await asyncio.to_thread(fill, world, "api:long", 200)
+        tab = await open_tab(world, browser, "/chat?session=api:long")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        for number in (170, 140, 110, 80):
+            await conversation.focus()
+            await page.keyboard.press("Home")
+            await expect(conversation.get_by_text(f"Message {number - 30}.", exact=True)).to_have_count(1)
+        await expect(conversation.get_by_text("Answer 199.")).to_have_count(0)
+        world.model.script.append(Reply("Still here."))
+        await say(page, "Are you there?")
+        await expect(conversation.get_by_text("Still here.", exact=True)).to_be_in_viewport()
+        await expect(conversation.get_by_text("Answer 199.", exact=True)).to_have_count(1)
+        await expect(conversation.get_by_text("Are you there?", exact=True)).to_have_count(1)
+        assert await page.evaluate(ROWS) <= 180
         assert tab.errors == []

@@ -119,13 +119,11 @@ async def test_earlier_messages_of_a_long_conversation_are_loaded_in_place(world
         conversation = page.get_by_test_id("conversation")
         await expect(conversation.get_by_text("Message 44.", exact=True)).to_be_visible()
         assert await conversation.get_by_role("button", name="Edit").count() <= 30
-        await conversation.evaluate("box => { box.scrollTop = 0; }")
-        before = await position(page, "Message 15.")
-        await conversation.get_by_role("button", name="Load earlier messages").click()
+        before = await position(page, "Message 44.")
+        await conversation.get_by_role("button", name="Load earlier messages").dispatch_event("click")
         await expect(conversation.get_by_text("Message 0.", exact=True)).to_have_count(1)
         await expect(conversation.get_by_role("button", name="Load earlier messages")).to_have_count(0)
-        assert abs(await position(page, "Message 15.") - before) < 100  # the button is gone
-        await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
+        assert abs(await position(page, "Message 44.") - before) < 3
         assert tab.errors == []
 
 

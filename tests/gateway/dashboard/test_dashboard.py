@@ -446,6 +446,28 @@ async def test_repository_is_confined_to_the_work_folder(hob: Machine) -> None:
         assert identity["root"] == str(work.parent)
 
 
+async def test_history_is_read_in_both_directions(hob: Machine) -> None:
+    for text in ("one", "two", "three"):
+        await hob.tcp.post("/chat", json={"message": text})
+    async with signed_in(hob) as page:
+
+        async def read(**query: int) -> tuple[list[str], Any, Any]:
+            params: dict[str, str | int] = {"session": "api:main", "limit": 2, **query}
+            part = (await page.get("/api/v1/sessions/history", params=params)).raise_for_status().json()
+            return [each["text"] for each in part["entries"] if each["role"] == "user"], part["before"], part["after"]
+
+        latest, before, after = await read()
+        assert (latest, after) == (["three"], None)
+        middle, earlier, after = await read(before=before)
+        assert middle == ["two"]
+        assert await read(after=after) == (["three"], before, before + 1)
+        assert await read(after=before + 1) == ([], before + 2, None)
+        first, earlier, after = await read(before=earlier)
+        assert first == ["one"]
+        assert (await read(before=earlier))[:2] == ([], None)
+        assert await read(after=0) == (["one"], 1, after)
+
+
 async def test_fork_copies_up_to_a_position_and_keeps_the_old_session(hob: Machine) -> None:
     for text in ("one", "two"):
         await hob.tcp.post("/chat", json={"message": text})

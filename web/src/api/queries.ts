@@ -58,12 +58,18 @@ export const useCanvas = () => useQuery({ queryKey: ["canvas"], queryFn: () => c
 export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status"), enabled: may("read") });
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
+/** Where a part of a conversation is: before or after an entry, without either at the end. */
+export type Place = { before?: number; after?: number };
+export const historyPart = (session: string, place: Place = {}) => call("GET /api/v1/sessions/history", { query: { session, ...place, limit: 60 } });
+/** A conversation, newest part first. Only the parts near the reader are kept. */
 export const useHistory = (session: string) =>
   useInfiniteQuery({
     queryKey: ["history", session],
-    queryFn: ({ pageParam }) => call("GET /api/v1/sessions/history", { query: { session, before: pageParam || undefined, limit: 60 } }),
-    initialPageParam: 0,
-    getNextPageParam: (page) => page.before ?? undefined,
+    queryFn: ({ pageParam }) => historyPart(session, pageParam),
+    initialPageParam: {} as Place,
+    getNextPageParam: (page): Place | undefined => (page.before === null ? undefined : { before: page.before }),
+    getPreviousPageParam: (page): Place | undefined => (page.after === null ? undefined : { after: page.after }),
+    maxPages: 3,
     enabled: !!session,
   });
 export const useTimeline = (filter: Filter) =>

@@ -555,6 +555,7 @@ export interface HistoryAnswer {
   session: string;
   entries: EntryAnswer[];
   before: number | null;
+  after: number | null;
 }
 
 /** The id of a changed object. */
@@ -2161,7 +2162,7 @@ export interface Routes {
   };
   "GET /api/v1/sessions/history": {
     path: undefined;
-    query: { session?: string; before?: number; limit?: number };
+    query: { session?: string; before?: number; after?: number; limit?: number };
     body: undefined;
     answer: HistoryAnswer;
   };

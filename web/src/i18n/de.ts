@@ -498,6 +498,7 @@ export const GERMAN: Record<string, string> = {
   "Answer sent.": "Antwort gesendet.",
   "Show older": "Ältere anzeigen",
   "Load earlier messages": "Frühere Nachrichten laden",
+  "Load later messages": "Spätere Nachrichten laden",
   "{count} queued": "{count} in der Warteschlange",
   "denied by you": "von dir abgelehnt",
   "not approved in time": "nicht rechtzeitig freigegeben",

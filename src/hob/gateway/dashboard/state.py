@@ -11,6 +11,7 @@ from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.memory import OWNER, Scope
+from hob.core.models import TranscriptEntry
 from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
@@ -112,6 +113,7 @@ class HistoryAnswer(TypedDict):
     session: str
     entries: list[EntryAnswer]
     before: int | None
+    after: int | None
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
@@ -203,14 +205,22 @@ class HistoryQuery(SessionReference):
     """Selects a part of a session."""
 
     before: int | None = field("only what stands before this place; without it the newest", None, at_least=1)
+    after: int | None = field("only what stands after this place; `before` is ignored", None, at_least=0)
     limit: int = field("at most so many entries", 60, at_least=1, at_most=500)
 
 
 async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
-    """Return the history of a session, oldest first. `before` leads to the previous part; null at the beginning."""
+    """Return the history of a session, oldest first.
+
+    `before` leads to the previous part and is null at the beginning; `after` leads to the next part and is null at the
+    end.
+    """
     payload, transcript = call.payload, call.api.store.transcript
     key = await call.api.operations.conversations.key(payload.session)
-    entries = await transcript.before(key, payload.before, payload.limit)
+    if payload.after is None:
+        entries = await transcript.before(key, payload.before, payload.limit)
+    else:
+        entries = await transcript.after(key, payload.after, payload.limit)
     traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
     shown: list[EntryAnswer] = [
         {
@@ -229,8 +239,18 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
         }
         for each in entries
     ]
-    more = entries[0].n if len(entries) == payload.limit else None
-    return etagged(call.request, {"session": key, "entries": shown, "before": more})
+    before, after = _neighbours(payload, entries)
+    return etagged(call.request, {"session": key, "entries": shown, "before": before, "after": after})
+
+
+def _neighbours(query: HistoryQuery, entries: Sequence[TranscriptEntry]) -> tuple[int | None, int | None]:
+    """Return where the previous and the next part of the history are; None where there is none."""
+    is_full = len(entries) == query.limit
+    if query.after is not None:
+        return (entries[0].n if entries else query.after + 1), (entries[-1].n if is_full else None)
+    if query.before is None:
+        return (entries[0].n if is_full else None), None
+    return (entries[0].n if is_full else None), (entries[-1].n if entries else query.before - 1)
 
 
 def _ready(api: Api) -> bool:

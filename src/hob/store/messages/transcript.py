@@ -203,6 +203,14 @@ class StoredTranscript(StorePart):
         rows = await self._rows(sql, values)
         return tuple(load_entry(row) for row in reversed(rows))
 
+    async def after(self, session: SessionKey, place: int, limit: int) -> tuple[TranscriptEntry, ...]:
+        """Return the first entries after a number, oldest first, without erased and undone ones."""
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND t.hidden = 0"  # noqa: S608
+            " AND c.text IS NOT NULL ORDER BY t.n LIMIT ?"
+        )
+        return tuple(load_entry(row) for row in await self._rows(sql, (session, place, limit)))
+
     async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[TranscriptEntry, ...]:
         """Return all entries after a number that were not erased."""
         sql = (

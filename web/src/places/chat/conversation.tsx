@@ -1,10 +1,10 @@
 import { useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { ArrowDown, Sparkles, Wrench, X } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
+import { historyPart, questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -13,6 +13,7 @@ import { Markdown } from "../../parts/markdown";
 import { Asked, QuestionCard, questionText } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
+import { useReader } from "./reader";
 import { Edit, Entries, Mine } from "./said";
 
 /** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation;
@@ -32,6 +33,7 @@ export function Conversation({ session }: { session: string }) {
   const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
   const [growing, setGrowing] = useState<Growing[]>([]);
   const [announced, setAnnounced] = useState({ text: "", count: 0 });
+  const latest = !history.hasPreviousPage;
   const entries = useMemo(() => history.data?.pages.flatMap((_, place, all) => all.at(-1 - place)!.entries) ?? [], [history.data]);
   const open = useTasks().data?.tasks.filter((each) => each.session === session) ?? [];
   const seen = useRef(new Set<string>());
@@ -64,8 +66,9 @@ export function Conversation({ session }: { session: string }) {
           const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
           if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
-          return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
-            const kept = client.getQueryData<InfiniteData<HistoryAnswer>>(["history", session])?.pages[0]?.entries ?? [];
+          return void client.invalidateQueries({ queryKey: ["history", session] }).then(async () => {
+            const shown = client.getQueryData<InfiniteData<HistoryAnswer>>(["history", session])?.pages[0];
+            const kept = (typeof shown?.after === "number" ? await historyPart(session).catch(() => shown) : shown)?.entries ?? [];
             const reply = String(message.reply ?? "");
             // a message that joined another one's turn is in the history under that one's trace
             if (error) change(key, (one) => ({ problem: error.message, fault: error.code, over: true, ...(message.merged_into ? { trace: kept.findLast((each) => each.role === "user" && each.text === one.text)?.trace_id ?? one.trace } : {}) }));
@@ -162,7 +165,20 @@ export function Conversation({ session }: { session: string }) {
   const working = growing.filter((one) => !one.over);
   const active = working.findLast((one) => one.replies) ?? working.find((one) => !one.replied);
   const questions = questionsIn(open).filter((each) => !growing.some((one) => one.replied && one.replied.id === each.id && one.replied.updated === each.updated));
-  const { box, atEnd, toEnd, keepPlace } = useEnd(entries[0]?.n, [entries, growing, asked.length, questions.length]);
+  const idle = !history.isFetchingNextPage && !history.isFetchingPreviousPage && !history.isError;
+  const { box, atEnd, toEnd, hold } = useReader({
+    latest, entries, changes: [entries, growing, asked.length, questions.length],
+    older: () => { if (idle && history.hasNextPage) void history.fetchNextPage(); },
+    newer: () => { if (idle && !latest) void history.fetchPreviousPage(); },
+  });
+  const toLatest = useCallback(async () => {
+    if (!latest) {
+      const page = await historyPart(session);
+      await client.cancelQueries({ queryKey: ["history", session] });
+      client.setQueryData<InfiniteData<HistoryAnswer, Place>>(["history", session], { pages: [page], pageParams: [{}] });
+    }
+    toEnd();
+  }, [client, latest, session, toEnd]);
   const tasks = open.filter((each) => each.state !== "pending");
   const stop = () => { // queued messages continue, as after /stop
     for (const id of tasks.length ? tasks.map((each) => each.id) : [working[0]?.id]) if (id) live.ask({ type: "stop", id }, () => undefined);
@@ -175,7 +191,7 @@ export function Conversation({ session }: { session: string }) {
         <h1 className="sr-only">{t("Conversation")} {session}</h1>
         <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-6">
           {(history.isPending || unreachable) && <Skeleton rows={3} className="h-16" />}
-          {history.hasNextPage && <Button className="self-center" disabled={history.isFetchingNextPage} onClick={() => { keepPlace(); void history.fetchNextPage(); }}>{t("Load earlier messages")}</Button>}
+          {history.hasNextPage && <Button className="self-center" disabled={history.isFetchingNextPage} onClick={() => { hold(); void history.fetchNextPage(); }}>{t("Load earlier messages")}</Button>}
           {history.isError && !isNew && !unreachable && <Failure error={history.error} retry={() => void history.refetch()} />}
           {!history.isPending && !entries.length && !growing.length && (isNew || history.isSuccess) && (
             <Empty icon={Sparkles} title={t("What can Hob do for you?")}>
@@ -183,8 +199,9 @@ export function Conversation({ session }: { session: string }) {
               {t("Ask a question, drop a file, or type / for commands. Hob asks before it does anything that can't be undone.")}
             </Empty>
           )}
-          <Entries entries={growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} />
-          {growing.map((one) => (
+          <Entries entries={latest && growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} latest={latest} />
+          {!latest && <Button className="self-center" disabled={history.isFetchingPreviousPage} onClick={() => { hold(); void history.fetchPreviousPage(); }}>{t("Load later messages")}</Button>}
+          {latest && growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
               {!(one.trace && kept.has(one.trace)) && <Mine text={one.text} />}
               {one.steps.length > 0 && !one.over && !questions.length && (
@@ -210,18 +227,18 @@ export function Conversation({ session }: { session: string }) {
               {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure error={one.problem} />)}
             </div>
           ))}
-          {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
-          {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={(text) => send({ text, files: [] })} />)}
+          {latest && asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+          {latest && questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={(text) => send({ text, files: [] })} />)}
           {forked && <Failure error={forked} />}
         </div>
       </div>
       {!atEnd && (
         <div className="relative mx-auto">
-          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("Jump to latest")}</Button>
+          <Button icon={ArrowDown} onClick={() => void toLatest()} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("Jump to latest")}</Button>
         </div>
       )}
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
-      {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Read-only access")}</p> : <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
+      {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Read-only access")}</p> : <Composer onSend={(draft) => { void toLatest().catch(() => undefined); send(draft); }} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
         model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />}
     </Edit>
   );
@@ -247,51 +264,6 @@ function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string
 
 /** The text without Markdown syntax, for screen readers. */
 const spoken = (text: string) => text.replace(/```\w*|[*_`#|]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
-
-/** Sticks to the end while the reader is there; otherwise keeps the reader's position. */
-function useEnd(first: number | undefined, changes: unknown[]) {
-  const box = useRef<HTMLDivElement>(null);
-  const stuck = useRef(true);
-  const [atEnd, setAtEnd] = useState(true);
-  const toEnd = useCallback(() => {
-    stuck.current = true;
-    setAtEnd(true);
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, []);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    let size = "";
-    const resized = () => size !== (size = `${element.clientWidth} ${element.clientHeight} ${element.scrollHeight}`);
-    const onScroll = () => {
-      if (resized() && stuck.current) return void (element.scrollTop = element.scrollHeight); // the layout moved it, not the reader
-      stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
-      setAtEnd(stuck.current);
-    };
-    element.addEventListener("scroll", onScroll, { passive: true });
-    const grown = new ResizeObserver(() => { resized(); if (stuck.current) element.scrollTop = element.scrollHeight; }); // late Markdown, a list above the input
-    for (const each of [element, element.firstElementChild?.nextElementSibling]) if (each) grown.observe(each);
-    return () => {
-      element.removeEventListener("scroll", onScroll);
-      grown.disconnect();
-    };
-  }, []);
-  const below = useRef(0); // distance from the end, kept while earlier entries are added above
-  const keepPlace = useCallback(() => {
-    if (!box.current) return;
-    stuck.current = false;
-    below.current = box.current.scrollHeight - box.current.scrollTop;
-  }, []);
-  useLayoutEffect(() => {
-    if (below.current && box.current) box.current.scrollTop = box.current.scrollHeight - below.current;
-    below.current = 0;
-  }, [first]);
-  useLayoutEffect(() => {
-    if (stuck.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, changes);
-  return { box, atEnd, toEnd, keepPlace };
-}
 
 function Thinking() {
   return (

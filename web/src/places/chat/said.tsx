@@ -151,50 +151,60 @@ function Spent({ trace }: { trace: string }) {
   return <span className="invisible group-focus-within/answer:visible group-hover/answer:visible">{money(used.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0))} · {tn("{count} token", "{count} tokens", tokens)}</span>;
 }
 
-/** The history: messages and answers, tool calls folded into one line each. */
-export function Entries({ entries }: { entries: EntryAnswer[] }) {
+/** The history: messages and answers, tool calls folded into one line each. `latest`: it ends with the last entry. */
+export function Entries({ entries, latest }: { entries: EntryAnswer[]; latest: boolean }) {
   const results = useMemo(() => resultsOf(entries), [entries]);
   const withs = useMemo(() => withsOf(entries), [entries]);
   const [seen, setSeen] = useState<string | null>(null);
   return entries.map((entry) => {
     if (entry.role === "tool" || withs.has(entry)) return null;
-    if (entry.role === "user" && entry.origin === "hob") {
-      const note = <Note key={entry.n} text={entry.text} />;
-      return entry === entries.at(-1) && entry.trace_id && UNANSWERED.test(entry.text) ? <Failed key={entry.n} trace={entry.trace_id}>{note}</Failed> : note;
-    }
-    if (entry.role === "user" && entry.origin === "model") return <Report key={entry.n} text={entry.text} />;
-    if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} more={entries.filter((each) => withs.get(each) === entry)} />;
     return (
-      <div key={entry.n} className="group/answer flex flex-col gap-2" onMouseEnter={() => setSeen(entry.trace_id)} onFocus={() => setSeen(entry.trace_id)}>
-        {entry.text && <Markdown text={entry.text} />}
-        {entry.calls.map((call) => {
-          const result = results.get(`${entry.n} ${call.id}`);
-          if (call.name === "ask_user" && !result?.is_error) return (
-            <div key={call.id} className="flex flex-col gap-5">
-              <AskedBy args={call.arguments} />
-              {result && <Mine text={result.text} />}
-            </div>
-          );
-          return (
-            <div key={call.id} className="flex flex-col gap-2">
-              <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
-                <summary className="flex min-h-7 items-center gap-2 text-muted">
-                  {result?.is_error && !DENIED[result.text] ? <CircleX size={14} aria-hidden className="shrink-0 text-bad" /> : <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />}
-                  <span className="font-mono text-text">{call.name}</span>
-                  <span dir="auto" className="min-w-0 flex-1 truncate font-mono">{brief(call.arguments)}</span>
-                  {result?.is_error && (DENIED[result.text] ? <Badge>{t(DENIED[result.text]!)}</Badge> : <Badge tone="bad">{t("failed")}</Badge>)}
-                </summary>
-                <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
-                {result && <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{result.text}</pre>}
-              </details>
-              {result?.images.map((each) => <Media key={each.id} id={each.id} />)}
-            </div>
-          );
-        })}
-        {entry.text && !entry.calls.length && <Under entry={entry}>{seen === entry.trace_id && seen && <Spent trace={seen} />}</Under>}
+      <div key={entry.n} data-n={entry.n}>
+        {entry.role === "user" && entry.origin === "hob" ? <HobNote entry={entry} last={latest && entry === entries.at(-1)} />
+          : entry.role === "user" && entry.origin === "model" ? <Report text={entry.text} />
+          : entry.role === "user" ? <Mine text={entry.text} entry={entry} more={entries.filter((each) => withs.get(each) === entry)} />
+          : <Answer entry={entry} results={results} onSeen={setSeen} spent={seen === entry.trace_id ? seen : null} />}
       </div>
     );
   });
+}
+
+function HobNote({ entry, last }: { entry: EntryAnswer; last: boolean }) {
+  const note = <Note text={entry.text} />;
+  return last && entry.trace_id && UNANSWERED.test(entry.text) ? <Failed trace={entry.trace_id}>{note}</Failed> : note;
+}
+
+function Answer({ entry, results, spent, onSeen }: { entry: EntryAnswer; results: Map<string, EntryAnswer>; spent: string | null; onSeen: (trace: string | null) => void }) {
+  return (
+    <div className="group/answer flex flex-col gap-2" onMouseEnter={() => onSeen(entry.trace_id)} onFocus={() => onSeen(entry.trace_id)}>
+      {entry.text && <Markdown text={entry.text} />}
+      {entry.calls.map((call) => {
+        const result = results.get(`${entry.n} ${call.id}`);
+        if (call.name === "ask_user" && !result?.is_error) return (
+          <div key={call.id} className="flex flex-col gap-5">
+            <AskedBy args={call.arguments} />
+            {result && <Mine text={result.text} />}
+          </div>
+        );
+        return (
+          <div key={call.id} className="flex flex-col gap-2">
+            <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
+              <summary className="flex min-h-7 items-center gap-2 text-muted">
+                {result?.is_error && !DENIED[result.text] ? <CircleX size={14} aria-hidden className="shrink-0 text-bad" /> : <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />}
+                <span className="font-mono text-text">{call.name}</span>
+                <span dir="auto" className="min-w-0 flex-1 truncate font-mono">{brief(call.arguments)}</span>
+                {result?.is_error && (DENIED[result.text] ? <Badge>{t(DENIED[result.text]!)}</Badge> : <Badge tone="bad">{t("failed")}</Badge>)}
+              </summary>
+              <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
+              {result && <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{result.text}</pre>}
+            </details>
+            {result?.images.map((each) => <Media key={each.id} id={each.id} />)}
+          </div>
+        );
+      })}
+      {entry.text && !entry.calls.length && <Under entry={entry}>{spent && <Spent trace={spent} />}</Under>}
+    </div>
+  );
 }
 
 /** Results by call: call ids are unique only within their answer. */
