@@ -19,20 +19,45 @@ WEB = Path(__file__).parents[2] / "web"
 PLACES = ("canvas", "chat", "costs", "files", "memory", "settings", "timeline", "trace", "trust", "view", "work")
 BUILD = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static"
 IMPORT = re.compile(r"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
+SOURCE = re.compile(r"""^(?:import|export)\b[^";]*"(\.[^"]+)";$""", re.M)
 TEXT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
 PLURAL = re.compile(r'\btn\(\s*"([^"]*)",\s*"([^"]*)"')
 
 
 def sources() -> list[Path]:
-    return [each for each in (WEB / "src").rglob("*.ts*") if each.name != "de.ts"]
+    return [each for each in (WEB / "src").rglob("*.ts*") if not each.name.startswith("de")]
 
 
-def test_every_text_of_the_page_has_a_german_translation() -> None:
-    german = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (WEB / "src" / "i18n" / "de.ts").read_text("utf-8"), re.M))
-    texts = [file.read_text("utf-8") for file in sources()]
-    wanted = {each for text in texts for each in TEXT.findall(text)}
-    wanted |= {each for text in texts for forms in PLURAL.findall(text) for each in forms}
-    assert sorted(wanted - german) == []
+def first_sources() -> set[Path]:
+    """Return the sources of the first load: the page's entry and all its static imports."""
+    found, left = set[Path](), {WEB / "src" / "main.tsx"}
+    while left:
+        found |= left
+        named = {(file.parent / each).resolve() for file in left for each in SOURCE.findall(file.read_text("utf-8"))}
+        near = {Path(f"{each}{end}") for each in named for end in (".ts", ".tsx", "/index.ts")}
+        left = {each for each in near if each.is_file()} - found
+    return found
+
+
+def texts_of(files: Iterable[Path]) -> set[str]:
+    texts = [file.read_text("utf-8") for file in files]
+    plurals = {each for text in texts for forms in PLURAL.findall(text) for each in forms}
+    return plurals | {each for text in texts for each in TEXT.findall(text)}
+
+
+def german(catalog: str) -> set[str]:
+    text = (WEB / "src" / "i18n" / f"{catalog}.ts").read_text("utf-8")
+    return set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', text, re.M))
+
+
+def test_every_text_of_the_page_has_one_german_translation() -> None:
+    assert sorted(texts_of(sources()) - german("de") - german("de-places")) == []
+    assert german("de") & german("de-places") == set()
+
+
+def test_texts_of_the_first_load_are_in_the_catalog_loaded_with_it() -> None:
+    assert len(first_sources()) > 10
+    assert sorted(texts_of(first_sources()) - german("de")) == []
 
 
 def test_counted_texts_have_a_singular_form() -> None:

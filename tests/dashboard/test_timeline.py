@@ -172,3 +172,31 @@ async def test_held_back_and_failed_deliveries_and_quarantined_turns_are_shown(w
         await page.get_by_role("button", name="Technical").click()
         await expect(rows).to_have_count(6)
         assert tab.errors == []
+
+
+async def test_timeline_is_filtered_by_type_and_conversation(world: World, browser: Browser) -> None:
+    world.model.script.extend(
+        [Reply(calls=(("exec", json.dumps({"command": "date"})),)), Reply("Now."), Reply("Fine.")]
+    )
+    async with world.serve() as daemon:
+        await daemon.post("What time is it?", session="api:clock")
+        await daemon.post("How are you?", session="api:small-talk")
+        tab = await open_tab(world, browser, "/timeline")
+        page, rows = tab.page, tab.page.get_by_role("feed").get_by_role("article")
+        await page.get_by_role("button", name="More filters").click()
+        kind, session = page.get_by_label("Type"), page.get_by_label("Conversation")
+        await kind.select_option("Messages")
+        await expect(rows.filter(has_text=re.compile("time is it|Now|How are|Fine"))).to_have_count(4)
+        await expect(rows.filter(has_text="date")).to_have_count(0)
+        await session.select_option("How are you?")
+        await expect(rows.filter(has_text=re.compile("How are|Fine"))).to_have_count(2)
+        await expect(rows.filter(has_text=re.compile("time is it|Now"))).to_have_count(0)
+        await kind.select_option("Model calls")
+        await expect(rows.filter(has_text="model call")).to_have_count(1)
+        await page.reload()
+        await expect(kind).to_have_value("model")
+        await expect(session).to_have_value("api:small-talk")
+        await kind.select_option("All")
+        await page.get_by_role("group", name="Filters").get_by_role("button", name="small-talk").click()
+        await expect(rows.filter(has_text="What time is it?")).to_have_count(1)
+        assert tab.errors == []

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 
 from playwright.async_api import Browser, Locator, Page, expect
 
@@ -487,4 +488,21 @@ async def test_memory_light_tells_when_memory_is_unavailable(world: World, brows
         await page.route("**/api/v1/memory/status", lambda route: route.fulfill(status=404, json={"code": "not_found"}))
         await page.reload()
         await expect(page.get_by_role("banner").get_by_role("link", name="memory is unavailable")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_running_turn_shows_its_current_step(world: World, browser: Browser, tmp_path: Path) -> None:
+    command = "until [ -e go ]; do sleep 0.1; done"
+    world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": command})),)), Reply("It is there.")])
+    async with world.serve(HOB_WORKSPACE_PATH=str(tmp_path)) as daemon:
+        tab = await open_tab(world, browser, "/work")
+        now = tab.page.get_by_role("region", name="Now")
+        message = asyncio.ensure_future(daemon.post("Wait for it.", session="main"))
+        await expect(now).to_contain_text(f"running {command}")
+        (tmp_path / "go").touch()
+        await expect(now).to_contain_text("Hob is idle.")
+        assert (await message).json()["reply"] == "It is there."
+        world.model.script.append(ASKED[2])
+        await daemon.post("Clean up.", session="main")
+        await expect(now).to_contain_text(re.compile(r"waiting for your approval since \d+:\d\d"))
         assert tab.errors == []

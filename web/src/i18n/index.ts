@@ -4,15 +4,20 @@ export type Language = "en" | "de";
 const listeners = new Set<() => void>();
 const current = (): Language => (document.documentElement.lang === "de" ? "de" : "en");
 
-let german: Record<string, string> = {};
+const german: Record<string, string> = {};
 
-/** Load the texts of a language; English is in the code. */
+/** Load the texts of Home and the frame in a language; English is in the code. */
 export async function loadLanguage(language: Language = current()) {
-  if (language === "de") german = (await import("./de")).GERMAN;
+  if (language === "de") Object.assign(german, (await import("./de")).GERMAN);
+}
+
+/** Load the texts of the other places in a language. */
+export async function loadPlaces(language: Language = current()) {
+  if (language === "de") Object.assign(german, (await import("./de-places")).GERMAN);
 }
 
 export async function setLanguage(language: Language) {
-  await loadLanguage(language);
+  await Promise.all([loadLanguage(language), loadPlaces(language)]);
   localStorage.setItem("hob.language", language);
   document.documentElement.lang = language;
   listeners.forEach((each) => each());

@@ -6,7 +6,8 @@ import { call } from "../api/client";
 import { live } from "../api/live";
 import { useConnection, useTasks } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
-import { duration, money, t } from "../i18n";
+import { clock, duration, money, t } from "../i18n";
+import { useDoing } from "./doing";
 import { sessionWord } from "./words";
 import { Button, untitled } from "./basics";
 
@@ -30,14 +31,22 @@ export function RunningNow() {
   );
 }
 
-/** The current step of a turn in words, and its cost so far. */
-function Step({ trace }: { trace: string }) {
+/** The cost of a turn so far. */
+function Cost({ trace }: { trace: string }) {
   const step = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
-  const last = step.data?.events[0];
-  if (!last) return null;
-  const words = { tool: t("used {name}", { name: last.name }), model: t("asked the model"), approval: t("asked you") }[last.kind];
-  const cost = step.data!.events.reduce((sum, each) => sum + (each.usage?.cost_usd ?? 0), 0);
-  return <>{words && ` · ${words}`}{cost > 0 && ` · ${money(cost)}`}</>;
+  const cost = (step.data?.events ?? []).reduce((sum, each) => sum + (each.usage?.cost_usd ?? 0), 0);
+  return <>{cost > 0 && ` · ${money(cost)}`}</>;
+}
+
+/** The current step of a task in words. */
+function stepWord(task: TaskAnswer, doing: string): string {
+  if (task.state === "pending") return t("queued");
+  if (task.state === "running") return doing || t("working");
+  const since = clock(task.updated);
+  if (task.waits_for === "approval") return t("waiting for your approval since {time}", { time: since });
+  if (task.waits_for === "answer") return t("waiting for your answer since {time}", { time: since });
+  if (task.waits_for === "child") return t("waiting for sub-agents since {time}", { time: since });
+  return t("waiting since {time}", { time: since });
 }
 
 /** A running, waiting or queued message, with a stop button. */
@@ -49,13 +58,13 @@ export function Running({ task }: { task: TaskAnswer }) {
     const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
     return () => clearInterval(timer);
   }, []);
-  const words = { pending: t("queued"), waiting: t("needs you"), running: t("working") }[task.state] ?? task.state;
+  const words = stepWord(task, useDoing(task));
   return (
     <div data-card className="flex min-h-14 items-center gap-3 px-4 py-2">
       <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
         <p dir="auto" className="truncate font-medium">{task.title || untitled()}</p>
-        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {sessionWord(task.session)}{task.state === "running" && <Step trace={task.trace_id} />}</p>
+        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {sessionWord(task.session)}{task.state !== "pending" && <Cost trace={task.trace_id} />}</p>
       </Link>
       <Button
         needs="admin"

@@ -2,7 +2,7 @@ import {
   Activity, Brain, CircleDollarSign, Ellipsis, FolderGit2, Home as HomeIcon, Keyboard, Languages, ListChecks, LogOut, MessageSquare,
   Moon, PanelLeftClose, PanelLeftOpen, Plug, Presentation, Rows3, Rows4, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
 } from "lucide-react";
-import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
+import { Suspense, lazy, useEffect, useState, type ComponentType, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { Problem, signOut } from "../api/client";
 import { live } from "../api/live";
@@ -12,24 +12,28 @@ import { maySee } from "./places";
 import { RunningNow } from "./running";
 import { Held } from "./stop";
 import { knowsSomething, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
-import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
+import { clock, loadPlaces, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Failure, Page, Skeleton } from "./basics";
 import { Led } from "./led";
 import { Mark } from "./mark";
 
-const Chat = lazy(() => import("../places/chat/chat").then((found) => ({ default: found.Chat })));
-const Timeline = lazy(() => import("../places/timeline/timeline").then((found) => ({ default: found.Timeline })));
-const Memory = lazy(() => import("../places/memory/memory").then((found) => ({ default: found.Memory })));
-const Work = lazy(() => import("../places/work/work").then((found) => ({ default: found.Work })));
-const Files = lazy(() => import("../places/files/files").then((found) => ({ default: found.Files })));
-const Canvas = lazy(() => import("../places/canvas/canvas").then((found) => ({ default: found.Canvas })));
-const View = lazy(() => import("../places/view/view").then((found) => ({ default: found.View })));
-const Trace = lazy(() => import("../places/trace/trace").then((found) => ({ default: found.Trace })));
-const Trust = lazy(() => import("../places/trust/trust").then((found) => ({ default: found.Trust })));
-const Costs = lazy(() => import("../places/costs/costs").then((found) => ({ default: found.Costs })));
-const Settings = lazy(() => import("../places/settings/settings").then((found) => ({ default: found.Settings })));
-const Palette = lazy(() => import("./palette").then((found) => ({ default: found.Palette })));
+/** A part of the page that is loaded, with its texts, when it is first shown. */
+const later = <P,>(load: () => Promise<ComponentType<P>>) =>
+  lazy(async () => ({ default: (await Promise.all([load(), loadPlaces()]))[0] }));
+
+const Chat = later(() => import("../places/chat/chat").then((found) => found.Chat));
+const Timeline = later(() => import("../places/timeline/timeline").then((found) => found.Timeline));
+const Memory = later(() => import("../places/memory/memory").then((found) => found.Memory));
+const Work = later(() => import("../places/work/work").then((found) => found.Work));
+const Files = later(() => import("../places/files/files").then((found) => found.Files));
+const Canvas = later(() => import("../places/canvas/canvas").then((found) => found.Canvas));
+const View = later(() => import("../places/view/view").then((found) => found.View));
+const Trace = later(() => import("../places/trace/trace").then((found) => found.Trace));
+const Trust = later(() => import("../places/trust/trust").then((found) => found.Trust));
+const Costs = later(() => import("../places/costs/costs").then((found) => found.Costs));
+const Settings = later(() => import("../places/settings/settings").then((found) => found.Settings));
+const Palette = later(() => import("./palette").then((found) => found.Palette));
 
 const PLACES: readonly { path: string; key: string; word: string; icon: LucideIcon }[] = [
   { path: "/", key: "h", word: "Home", icon: HomeIcon },
@@ -281,7 +285,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           title={status ? `Hob ${status.version}` : ""}
         >
           <span aria-hidden className={`size-2 rounded-full ${connection.state === "open" ? "bg-good" : "bg-warn"}`} />
-          <span className="sr-only lg:not-sr-only">{connection.state === "open" ? t("live") : t("not connected")} · {status?.mode ?? "…"}</span>
+          <span className="sr-only lg:not-sr-only">{connection.state === "open" ? t("live") : t("not connected")} · {status ? t(status.mode === "full" ? "with channels" : status.mode) : "…"}</span>
         </span>
         <LanguageButton />
         <ThemeButton />

@@ -9,7 +9,7 @@ export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () 
   TOOL: { colour: "var(--tool)", icon: Wrench, word: () => t("tool") },
   POLICY: { colour: "var(--policy)", icon: ShieldAlert, word: () => t("policy") },
   APPROVAL: { colour: "var(--approval)", icon: Hand, word: () => t("approval") },
-  DELEGATION: { colour: "var(--tool)", icon: Users, word: () => t("sub-agent") },
+  DELEGATION: { colour: "var(--accent)", icon: Users, word: () => t("sub-agent") },
   RECALL: { colour: "var(--inbound)", icon: Brain, word: () => t("memory recall") },
   EVENT: { colour: "var(--event)", icon: CircleDot, word: () => t("event") },
 };

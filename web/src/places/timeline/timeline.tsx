@@ -5,11 +5,12 @@ import { useLocation, useSearchParams } from "wouter";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, may } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
-import { spanType, useTimeline, type Filter } from "../../api/queries";
+import { spanType, useSessions, useTimeline, type Filter } from "../../api/queries";
 import type { PageAnswer, PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { wentWrong } from "../../parts/spans";
+import { sessionWord } from "../../parts/words";
 import { TurnAct, type Act } from "./acts";
 import { FOLDED, linesOf, rowsOf, type Row } from "./rows";
 import { TimelineRow } from "./row";
@@ -52,7 +53,7 @@ export function Timeline() {
     }, { replace: true });
   }, [setSearch]);
 
-  const [more, setMore] = useState(() => FURTHER.some((name) => search.has(name)));
+  const [more, setMore] = useState(() => FURTHER.some((name) => search.has(name)) || (search.has("kind") && !CHIPS.some(([, value]) => value === search.get("kind"))));
   const narrowed = [...search.keys()].some((name) => name !== "technical" && name !== "focus");
   return (
     <div className="flex h-full flex-col">
@@ -67,7 +68,7 @@ export function Timeline() {
             <Chip on={technical} onClick={() => set("technical", "true")}>{t("Technical")}</Chip>
             {search.get("session") && (
               <Chip on onClick={() => set("session", search.get("session")!)}>
-                {search.get("session")} <X size={12} aria-hidden />
+                {sessionWord(search.get("session")!)} <X size={12} aria-hidden />
               </Chip>
             )}
             {focus && (
@@ -114,7 +115,19 @@ const wordsOf = (focus: string, ...lists: (readonly PlacedEvent[])[]) =>
 
 const FURTHER = ["sender", "name", "authorized", "cost"] as const;
 
-/** Filters by person, tool or channel, admission and cost. */
+/** Kinds of events to choose from, by their values in the URL. */
+const TYPES: [string, string][] = [
+  ["inbound,outbound", "Messages"],
+  ["model", "Model calls"],
+  ["tool", "Tools"],
+  ["approval,policy", "Approvals"],
+  ["memory", "Memory"],
+  ["subagent", "Sub-agents"],
+  ["delivery", "Deliveries"],
+  ["turn", "Turns"],
+];
+
+/** Filters by type, conversation, person, tool or channel, cost and admission. */
 function Further({ search, events, set }: { search: URLSearchParams; events: PlacedEvent[]; set: (name: string, value: string) => void }) {
   const known = (pick: (event: PlacedEvent) => string) => [...new Set(events.map(pick))].filter(Boolean).sort();
   const rows: [(typeof FURTHER)[number], string, string[]][] = [
@@ -122,10 +135,16 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
     ["name", t("Tool, model or channel"), known((event) => event.name)],
     ["cost", t("Minimum cost ($)"), ["0.001", "0.01", "0.1", "1"]],
   ];
+  const sessions = useSessions().data?.sessions ?? [];
+  const choices: [string, string, [string, string][]][] = [
+    ["kind", t("Type"), TYPES.map(([value, word]) => [value, t(word)])],
+    ["session", t("Conversation"), sessions.map((each) => [each.session, each.title || sessionWord(each.session)])],
+    ["authorized", t("Admission"), [["true", t("admitted")], ["false", t("not admitted")]]],
+  ];
   const look = "h-9 min-w-0 rounded-md border border-line bg-surface px-2.5 text-text";
   const put = (name: string, value: string) => { if (value !== (search.get(name) ?? "")) set(name, value); };
   return (
-    <div className="mx-auto mt-2 grid max-w-4xl grid-cols-2 gap-2 text-sm sm:grid-cols-4">
+    <div className="mx-auto mt-2 grid max-w-4xl grid-cols-2 gap-2 text-sm sm:grid-cols-3">
       {rows.map(([name, word, values]) => (
         <label key={name} className="flex min-w-0 flex-col gap-1 text-muted">
           {word}
@@ -135,14 +154,19 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
           <datalist id={`known-${name}`}>{values.map((each) => <option key={each} value={each} />)}</datalist>
         </label>
       ))}
-      <label className="flex min-w-0 flex-col gap-1 text-muted">
-        {t("Admission")}
-        <select value={search.get("authorized") ?? ""} onChange={(event) => put("authorized", event.target.value)} className={look}>
-          <option value="">{t("All")}</option>
-          <option value="true">{t("admitted")}</option>
-          <option value="false">{t("not admitted")}</option>
-        </select>
-      </label>
+      {choices.map(([name, word, values]) => {
+        const value = search.get(name) ?? "";
+        return (
+          <label key={name} className="flex min-w-0 flex-col gap-1 text-muted">
+            {word}
+            <select value={value} onChange={(event) => put(name, event.target.value)} className={look}>
+              <option value="">{t("All")}</option>
+              {values.map(([each, text]) => <option key={each} value={each}>{text}</option>)}
+              {value && !values.some(([each]) => each === value) && <option value={value}>{value}</option>}
+            </select>
+          </label>
+        );
+      })}
     </div>
   );
 }
