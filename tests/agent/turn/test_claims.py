@@ -34,6 +34,7 @@ def test_unbacked_claims_are_found() -> None:
         ("I've sent the email.", Effect.COMMUNICATES),
         ("Ich habe die Datei gespeichert.", Effect.WRITES),
         ("Deleted.", Effect.EXECUTES),
+        ("I've deleted my message in the team chat.", Effect.COMMUNICATES),
         ("I've set a reminder for 8.", Effect.PERSISTS),
     ],
 )
@@ -53,3 +54,20 @@ def test_answer_about_a_reminder_is_no_claim() -> None:
     reply = "Your reminder is scheduled for 9 am."
     assert find_unbacked(reply, "Which reminders do I have?", ()) is None
     assert find_unbacked(reply, "Remind me of the bins at 9.", ()) is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("Where do I eat tonight?", "Your table at Luigi's is booked for 7."),
+        ("Any alarms?", "Alarm set for 7."),
+        ("Steht der Wecker?", "Der Wecker ist auf 7 Uhr gestellt."),
+    ],
+)
+def test_answer_about_a_booking_or_an_alarm_is_no_claim(asked: str, reply: str) -> None:
+    assert find_unbacked(reply, asked, ()) is None
+    assert find_unbacked(reply, "Please see to it.", ()) is not None
+
+
+def test_deleted_file_is_not_backed_by_a_message() -> None:
+    assert find_unbacked("I've deleted the file.", "", [frozenset({Effect.COMMUNICATES})]) is not None

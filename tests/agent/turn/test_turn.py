@@ -1,6 +1,9 @@
 """The turn without I/O; a test reads like a turn's journal."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,9 +48,13 @@ from hob.core.steps import (
     UserAsked,
     Waited,
 )
-from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
+from hob.tools.browser.specs import BROWSER_TOOL
+from hob.tools.exec.specs import EXEC
+from hob.tools.messages.specs import MESSAGE
+from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 
 RULES = TurnRules(max_rounds=3, parallel=frozenset({"look"}))
 TURN = Turn(TurnId("t_1"), SessionKey("s"), TraceId("0" * 32), SpanId("0" * 16), ())
@@ -295,13 +302,22 @@ def test_backed_claim_is_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "backed"),
-    [("{}", False), ('{"network": false}', False), ('{"network": true}', True), ('{"hosts": ["a.example"]}', True)],
+    ("tool", "arguments", "backed"),
+    [
+        *((EXEC, {}, False), (EXEC, {"network": False}, False)),
+        *((EXEC, {"network": True}, True), (EXEC, {"hosts": ["a.example"]}, True)),
+        *((WEB_SEARCH, {"query": "Ann"}, False), (WEB_FETCH, {"url": "https://a.example"}, False)),
+        *((MESSAGE, {"action": "read"}, False), (MESSAGE, {"action": "send", "text": "hi"}, True)),
+        *((BROWSER_TOOL, {"action": "open"}, False), (BROWSER_TOOL, {"action": "act", "kind": "click"}, True)),
+    ],
 )
-def test_command_without_network_access_sends_nothing(arguments: str, backed: bool) -> None:
-    run = ToolCall(CallId("p"), "exec", arguments)
-    steps = (ASKED, replied(run), intended(run), got(run), ASKED, replied(text=CLAIM))
-    command = next_after(*steps, rules=replace(RULES, confined=frozenset({"exec"})))
+def test_claim_of_a_mail_needs_a_call_that_may_have_sent_it(
+    tool: ToolSpec, arguments: Mapping[str, Any], backed: bool
+) -> None:
+    """Searching the web communicates, too: any search used to back "I've sent the email."."""
+    made = ToolCall(CallId("p"), tool.name, json.dumps(arguments))
+    steps = (ASKED, replied(made), intended(made), got(made), ASKED, replied(text=CLAIM))
+    command = next_after(*steps, rules=replace(RULES, tools={tool.name: tool}))
     assert isinstance(command, Say if backed else WriteSteps)
 
 

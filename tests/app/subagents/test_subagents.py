@@ -228,6 +228,29 @@ async def test_sub_agent_has_only_read_only_tools(tmp_path: Path) -> None:
         assert not (tmp_path / "w" / "work" / "x.txt").exists()
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["spawn"], "there is no tool 'spawn'"),
+        (["messages"], "no tool of messages may be called here"),
+        (["agents"], "sessions_list, sessions_history, sessions_search, session_status can be called now"),
+    ],
+)
+async def test_sub_agent_opens_only_tools_it_may_call(tmp_path: Path, names: list[str], told: str) -> None:
+    """It used to be told that `spawn` can be called now, and then that there is no such tool."""
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            opens = "load_tools", json.dumps({"names": names})
+            return results(request)[-1] if made(request) else asks(request, opens)
+        script = [asks(request, OPEN), asks(request, spawn("open it")), asks(request, ("sessions_yield", "{}"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else results(request)[-1]
+
+    async with hob(tmp_path, think) as app:
+        assert told in await said(app, "go")
+
+
 async def test_sub_agent_without_a_label_is_named_by_its_task(tmp_path: Path) -> None:
     async with hob(tmp_path, writes) as app:
         assert "[sub-agent write a file, run m_" in await said(app, "write")

@@ -42,7 +42,8 @@ _EFFECTS = {
     _Action.SCHEDULED: _WRITING | {Effect.COMMUNICATES},
 }
 _ENGLISH = {
-    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid",
+    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid|messaged|"
+    "texted|notified",
     _Action.SAVED: "saved|stored",
     _Action.DELETED: "deleted|erased",
     _Action.SCHEDULED: "scheduled|rescheduled|booked",
@@ -63,7 +64,12 @@ _DINGE = (
     "treffen|besprechung|einladung|entwurf|brief|foto|ordner|kontakt|flug|tisch|anfrage|formular|änderungen"
 )
 _MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
+_HAVE = r"\bI(?:'ve|\s+have)\s+(?:just\s+|now\s+|also\s+)*"
 _HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
+_WHOM = r"(?:ihr|ihm|ihnen|(?:dem|der|das|die|deine[mrn]?)\s+\w+|(?-i:[A-ZÄÖÜ])\w+)"
+_PERSON = r"(?:him|her|them|everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)|(?-i:[A-Z])\w+)\b"
+_FILE = r"(?:the\s+)?(?:new\s+)?(?:file\s+)?[\w/-]*\w{2}\.[a-z]\w{1,4}\b"
+_SHOWN = r"(?!.*(?::$|\b(?:below|above|from\s+the\s+(?:list|table|text))\b))"  # the reply itself contains it
 _SOON = "just|now|successfully|also|gone ahead and|went ahead and|since|then|safely"
 _BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
@@ -71,32 +77,61 @@ _LEAD = (
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
-_STATE = rf"^{_LEAD}your\s+(?:reminder|alarm|timer)\s+is\s+(?:now\s+)?(?:set|scheduled)\s+(?:for|at|on)\b"
+_TOLD = (
+    rf"(?:\bich\s+habe?\s+(?:(?:soeben|gerade|eben|jetzt|auch)\s+)*{_WHOM}|^{_LEAD}{_WHOM}\s+habe?\s+ich)\s+"
+    r"(?:[^.;:,]{0,40}\s)?"
+)
+_STATE = (
+    rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+)?(?:now\s+)?(?:set|scheduled)\s+(?:for|at|on)\b"
+    rf"|^{_LEAD}(?:(?:die|der|deine?)\s+)?(?:erinnerung|wecker|timer|alarm)\s+(?:ist|wurde)\s+(?:[^.;:,]{{1,40}}\s)?"
+    r"(?:gesetzt|gestellt|eingerichtet|angelegt|erstellt)[.!]*$"
+    rf"|^{_LEAD}your\s+(?:table|room|flight|hotel|seats?|tickets?|appointment)\b(?:\s+(?:at|in|for|with|to)\s[^.;:,]{{1,40}})?"
+    r"\s+(?:is|are)\s+(?:now\s+)?booked\b(?!\s+(?:out|up)\b|.*\b(?:says?|according|under)\b)"
+    rf"|^{_LEAD}deine?\s+(?:tisch|zimmer|flug|hotel|platz|plätze|fahrkarten?|termin)\b(?:\s+(?:bei|in|im|am|für)\s[^.;:,]{{1,40}})?"
+    r"\s+(?:ist|sind)\s+(?:jetzt\s+)?gebucht\b(?!.*\b(?:laut|unter)\b)"
+)
 """A claim if something was to be done, but information if the user asked for it."""
 _INQUIRY = (
-    r"^\W*(?:what|which|when|is|are|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|ist|sind|um|zeige?|nenne?|"
-    r"habe)\b"
+    r"^\W*(?:what|which|when|where|who|any\w*|is|are|am|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|wo|wer|ist|"
+    r"sind|um|zeige?|nenne?|habe?|gibt|steht)\b"
 )
 _FURTHER = {  # words that claim an action only with certain objects: plans are created and words removed, too
     _Action.SENT: (
         rf"^{_LEAD}(?:(?:your|the|this)\s+)?(?:payment|transfer)\b[^.;:]{{0,40}}\b(?:made|completed)\b",
         rf"^{_LEAD}(?:(?:die|deine)\s+)?(?:zahlung|überweisung)\b[^.;:]{{0,40}}\b(?:ausgeführt|getätigt)\b",
         r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",
+        rf"{_HAVE}(?:replied\s+to|informed)\s+{_PERSON}",
+        rf"{_HAVE}let\s+{_PERSON}\s+know\b",
+        rf"{_TOLD}(?:geantwortet|bescheid\s+(?:gegeben|gesagt)|informiert|benachrichtigt)\b",
+        r"\bich\s+habe?\s+(?:ihr|ihm|ihnen)\s+(?:[^.;:,]{0,40}\s)?geschrieben\b",
     ),
-    _Action.SAVED: (rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",),
-    _Action.DELETED: (rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",),
+    _Action.SAVED: (
+        rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",
+        rf"{_SHOWN}{_MADE}created\s+{_FILE}",
+        rf"{_SHOWN}{_MADE}(?:written|wrote)\b[^.;:]{{0,60}}\s(?:to|into)\s+{_FILE}",
+        rf"^{_LEAD}(?:created|wrote)\s+{_FILE}[.!]*$",
+        rf"{_HABE}{_FILE}(?:\s[^.;:]{{0,40}})?\s(?:erstellt|angelegt|geschrieben)\b",
+    ),
+    _Action.DELETED: (
+        rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",
+        rf"{_SHOWN}{_MADE}removed\s+{_FILE}",
+        rf"^{_LEAD}removed\s+{_FILE}[.!]*$",
+        rf"{_HABE}{_FILE}\s+entfernt\b",
+    ),
     _Action.SCHEDULED: (
         rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
         _STATE,
-        rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\bgestellt\b",
-        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt)\b",
+        rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+|has\s+been\s+)?(?:now\s+)?(?:set|created|added)\b[^.;:,]*[.!]*$",
+        rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\b(?:gestellt|gesetzt|eingerichtet)\b",
+        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt|gesetzt|eingerichtet)\b",
     ),
 }
+_MESSAGES = r"\b(?:messages?|repl(?:y|ies)|posts?|nachricht(?:en)?|antwort(?:en)?|beitr[aä]ge?)\b"
 _NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
     r"whether|would|could|should|may|might|will|can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|"
     r"previously|already|ago|last|this morning|in \d{4}|was able|nichts?|kein\w*|nie\w*|nirgend\w*|weder|noch|"
-    r"null(?=\s[a-zäöü])|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|kann|werde|wird|beispiel\w*|"
+    r"null(?=\s[a-zäöü])|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|kann|werden?|wird|beispiel\w*|"
     r"gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|damals|heute (?:morgen|früh))\b|n't\b"
 )
 _DRAFTED = (
@@ -132,14 +167,19 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
 
 
 def _find_claims(reply: str) -> Iterator[Claim]:
+    shown = "```" in reply  # the file that the reply speaks of may be the one it contains
     sentences = tuple(_split_sentences(_strip_quotes(reply)))
     for sentence in sentences:
+        if shown and _compile(_FILE).search(sentence):
+            continue
         if sentence.endswith("?") or _compile(_NOT_HERE).search(sentence):
             continue
         for action, patterns in _patterns().items():
             perfect, past = patterns
             if perfect.search(sentence) or (len(sentences) <= _NARRATIVE_SENTENCES and past.search(sentence)):
-                yield Claim(sentence[:_MAX_CLAIM_CHARS], _EFFECTS[action])
+                unsent = action is _Action.DELETED and _compile(_MESSAGES).search(sentence)  # a channel deletes it
+                backing = _EFFECTS[_Action.SENT] if unsent else frozenset[Effect]()
+                yield Claim(sentence[:_MAX_CLAIM_CHARS], _EFFECTS[action] | backing)
                 break
 
 
@@ -167,8 +207,11 @@ def _compile(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 @cache
 def _hint_pattern() -> re.Pattern[str]:
     """Return a cheap pattern that rules out most replies."""
-    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed|payment|transfer|zahlung|"
-    further += "überweisung|gestellt|alarm|timer"
+    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|wrote|removed|payment|transfer|"
+    further += (
+        "zahlung|überweisung|gestellt|alarm|timer|wecker|replied|let|geantwortet|geschrieben|bescheid|informiert|"
+    )
+    further += "benachrichtigt|informed|entfernt|erstellt|angelegt"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 

@@ -132,10 +132,7 @@ class Driver:
             wait_attempts=settings.wait_attempts,
             language=settings.language,
             parallel=frozenset(spec.name for spec in specs if spec.parallel),
-            effects={spec.name: spec.effects for spec in specs if spec.name not in theirs},
-            confined=frozenset(
-                spec.name for spec in specs if spec.roles is not None and spec.roles.runs and spec.roles.hosts
-            ),
+            tools={spec.name: spec for spec in specs if spec.name not in theirs},
             terms=terms,
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )

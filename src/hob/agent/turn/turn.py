@@ -52,7 +52,7 @@ from hob.core.steps import (
     UserAsked,
     Waited,
 )
-from hob.core.tools import ALL_EFFECTS, Effect, Restart, ToolCall, ToolResult
+from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.translation.sentences import FAULT_SENTENCES, Sentence, format_duration, say, say_stopped
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
@@ -66,12 +66,14 @@ COUNTED_STATUSES = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loa
 UNKNOWN_TOOL_STATUSES = frozenset({"unknown_tool", "not_loaded"})
 """Statuses of calls to a tool the model does not have."""
 
+_READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
     """Input of `decide` besides the state.
 
-    `parallel` names the tools whose calls may run at once; `effects` maps each tool to its effects.
+    `parallel` names the tools whose calls may run at once; `tools` are the known ones by name, without the client's.
     """
 
     max_rounds: int = 20
@@ -79,9 +81,7 @@ class TurnRules:
     wait_attempts: int = 8
     language: str = "en"
     parallel: frozenset[str] = frozenset()
-    effects: Mapping[str, frozenset[Effect]] = field(default_factory=dict)
-    confined: frozenset[str] = frozenset()
-    """Names of tools without network access, except in calls that request it."""
+    tools: Mapping[str, ToolSpec] = field(default_factory=dict)
     terms: ResponseOptions = NO_TERMS
     loops: LoopRules = field(default_factory=LoopRules)
 
@@ -139,10 +139,8 @@ class FoldedTurn:
     format_failures: int = 0
     loop_refusals: int = 0
     words: str = ""
-    done: frozenset[str] = frozenset()
-    """Names of tools with a successful call."""
-    online: frozenset[str] = frozenset()
-    """Names of tools with a successful call that requested network access."""
+    done: frozenset[tuple[str, str]] = frozenset()
+    """Tools and arguments of the successful calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +320,7 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
         return _formatted_reply(state, text, rules.terms.form, rules)
     if rules.terms.stop:
         text = cut_at_stop_word(text, rules.terms.stop)
-    claim = find_unbacked(text, state.words, [_effects_of(name, state, rules) for name in state.done])
+    claim = find_unbacked(text, state.words, [_effects_of(*made, rules) for made in state.done])
     if claim is not None and ABOUT_CLAIM not in state.warned and more:
         return WriteSteps((_correction_note(claim),))
     if reply.stop is StopReason.LENGTH:
@@ -333,10 +331,21 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is StopReason.LENGTH else "")
 
 
-def _effects_of(tool: str, state: FoldedTurn, rules: TurnRules) -> frozenset[Effect]:
-    """Return the effects that the tool's calls may have had. A command without network access sends nothing."""
-    effects = rules.effects.get(tool, ALL_EFFECTS)
-    return effects - {Effect.COMMUNICATES} if tool in rules.confined - state.online else effects
+def _effects_of(tool: str, arguments: str, rules: TurnRules) -> frozenset[Effect]:
+    """Return the effects that a call may have had.
+
+    A call that only reads has none, though it may send its query to a server. A command without network access sends
+    nothing.
+    """
+    spec, given = rules.tools.get(tool), parse_json_object(arguments) or {}
+    if spec is None:
+        return ALL_EFFECTS
+    used = spec.used_by(given)
+    if used.tier is Tier.READ or used.effects <= _READING:
+        return frozenset()
+    confined = spec.roles is not None and spec.roles.runs and spec.roles.hosts
+    offline = confined and not given.get("network") and not given.get("hosts")
+    return spec.effects - {Effect.COMMUNICATES} if offline else spec.effects
 
 
 def _missing_call(state: FoldedTurn, terms: ResponseOptions) -> Noted | None:
@@ -345,7 +354,7 @@ def _missing_call(state: FoldedTurn, terms: ResponseOptions) -> Noted | None:
     if (
         terms.choice == "auto"
         or ABOUT_CHOICE in state.warned
-        or wanted & (state.done | {s.name for s in state.history})
+        or wanted & {name for name, _ in state.done} | wanted & {s.name for s in state.history}
     ):
         return None
     return Noted(
@@ -502,8 +511,6 @@ def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
     if made is None:
         return now
     if received.status == "ok" and not received.result.is_error:
-        given = parse_json_object(made.call.arguments) or {}
-        online = {made.call.name} if given.get("network") or given.get("hosts") else set[str]()
-        now = replace(now, done=state.done | {made.call.name}, online=state.online | online)
+        now = replace(now, done=state.done | {(made.call.name, made.call.arguments)})
     item = seen(made.call, received.result.text, unknown=received.status in UNKNOWN_TOOL_STATUSES)
     return replace(now, history=(*state.history, item)[-MAX_HISTORY:])

@@ -7,6 +7,7 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.values import dataclass
 
 MARK = ":subagent:"
 AGENT = "main"
@@ -25,13 +26,27 @@ def child_key(parent: SessionKey, id: str) -> SessionKey:
     return SessionKey(f"{parent if depth_of(parent) else f'agent:{AGENT}'}{MARK}{id}")
 
 
-class SubagentTools:
-    """Implements `Toolset`: sub-agent sessions get read-only tools and those in `allowed`."""
+@dataclass(frozen=True, slots=True)
+class SessionPermissions:
+    """Which tools a session may call: a sub-agent's only those that read, and those in `allowed`."""
 
-    def __init__(self, toolset: Toolset, allowed: Collection[str], max_depth: int) -> None:
+    allowed: Collection[str]
+    max_depth: int
+
+    def __call__(self, spec: ToolSpec, session: SessionKey) -> bool:
+        """Return whether the session may call this tool."""
+        depth = depth_of(session)
+        if spec.name in SPAWNING:
+            return not depth or depth < self.max_depth
+        return not depth or (spec.name not in NEVER and (spec.tier is Tier.READ or spec.name in self.allowed))
+
+
+class SubagentTools:
+    """Implements `Toolset`: sub-agent sessions get the permitted tools."""
+
+    def __init__(self, toolset: Toolset, permits: SessionPermissions) -> None:
         self._toolset = toolset
-        self._allowed = frozenset(allowed) - NEVER
-        self._max_depth = max_depth
+        self._permits = permits
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._toolset.specs()
@@ -39,13 +54,7 @@ class SubagentTools:
     def of(self, session: SessionKey) -> Toolset:
         """Return the tools that this session may call now."""
         tools = tools_of(self._toolset, session)
-        return _Restricted(self, tools, session) if depth_of(session) else tools
-
-    def has(self, spec: ToolSpec, session: SessionKey) -> bool:
-        """Return whether a sub-agent session has this tool."""
-        if spec.name in SPAWNING:
-            return depth_of(session) < self._max_depth
-        return spec.name not in NEVER and (spec.tier is Tier.READ or spec.name in self._allowed)
+        return _Restricted(self, tools, self._permits, session) if depth_of(session) else tools
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         session = context.turn.session
@@ -55,13 +64,14 @@ class SubagentTools:
 
 
 class _Restricted:
-    def __init__(self, by: SubagentTools, tools: Toolset, session: SessionKey) -> None:
+    def __init__(self, by: SubagentTools, tools: Toolset, permits: SessionPermissions, session: SessionKey) -> None:
         self._by = by
         self._tools = tools
+        self._permits = permits
         self._session = session
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(spec for spec in self._tools.specs() if self._by.has(spec, self._session))
+        return tuple(spec for spec in self._tools.specs() if self._permits(spec, self._session))
 
     def how_to_open(self, name: str) -> str:
         return self._tools.how_to_open(name) if isinstance(self._tools, ClosedToolHints) else ""

@@ -8,7 +8,7 @@ from hob.app.features import Features
 from hob.app.kernel import Kernel
 from hob.app.operations import DaemonOperations
 from hob.app.settings.reload import SettingsReload
-from hob.app.subagents.sessions import SubagentTools
+from hob.app.subagents.sessions import SessionPermissions, SubagentTools
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.tools.gateway_tools import LINE, GatewayTools
 from hob.app.tools.lazy_runtime import LazyToolRuntime
@@ -18,10 +18,10 @@ from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.tools import ToolCatalog
 from hob.tools.memory.remember import PluginMemories
-from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, closed_groups, shown_tools
+from hob.tools.registry.groups import Group, Groups, ToolRatings, closed_groups, shown_tools
 
 
-def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
+def make_registry(kernel: Kernel, features: Features, operations: Callable[[], DaemonOperations]) -> Groups:
     """Collect the tools of all features. Raises NotConfigured if names clash."""
     parts: list[Mapping[str, Group]] = []
     for subsystem, contribution in features.opened.values():
@@ -40,7 +40,8 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
         if twice := sorted(name for name, count in names.items() if count > 1):
             raise ValueError(f"two groups of tools are called {', '.join(twice)}")
         ratings = cast(ToolRatings | None, features.ports.get(ToolRatings))
-        return Groups(shown, _JoinedGroups(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
+        groups = _JoinedGroups(*cast(list[dict[str, Group]], parts[::-1]))
+        return Groups(shown, groups, kernel.store.open_groups, ratings, _permissions(kernel))
     except ValueError as error:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 
@@ -54,8 +55,12 @@ class _JoinedGroups(ChainMap[str, Group]):
 
 def restrict_subagents(kernel: Kernel, toolset: Toolset) -> Toolset:
     """Restrict the tools of sub-agents. Without a daemon there are none."""
+    return toolset if kernel.one_shot else SubagentTools(toolset, _permissions(kernel))
+
+
+def _permissions(kernel: Kernel) -> SessionPermissions:
     settings = kernel.config[SubagentSettings]
-    return toolset if kernel.one_shot else SubagentTools(toolset, settings.tools, settings.max_depth)
+    return SessionPermissions(frozenset(settings.tools), settings.max_depth)
 
 
 def open_catalog(

@@ -94,7 +94,7 @@ async def _make_turn_services(
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
-    registry = make_registry(features, kernel.store.open_groups, lambda: operations)
+    registry = make_registry(kernel, features, lambda: operations)
     toolset = restrict_subagents(kernel, features.wrapped(Toolset, registry))
     guard = _make_guard(kernel, lambda: reloading.config, tool_runtime, registry, toolset)
     models = await open_model_services(stack, kernel, features)

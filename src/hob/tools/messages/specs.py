@@ -5,7 +5,8 @@ from dataclasses import replace
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolSpec, Variant
 
-_EFFECTS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_EFFECTS = _READS | {Effect.COMMUNICATES}
 _ROLES = ArgumentRole(
     sources=("file",),
     recipients=("to",),
@@ -54,7 +55,10 @@ MESSAGE = ToolSpec(
     restart=Restart.AGAIN,
     roles=_ROLES,
     varies_by=("action",),
-    variants={action: Variant(_EFFECTS, replace(_ROLES, says=says)) for action, says in _SAYS.items()},
+    variants={
+        action: Variant(_READS if action == "read" else _EFFECTS, replace(_ROLES, says=says))
+        for action, says in _SAYS.items()
+    },
 )
 ASK_USER = ToolSpec(
     name="ask_user",

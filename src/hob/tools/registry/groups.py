@@ -6,7 +6,7 @@ costs one uncached request and nothing after that.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -91,6 +91,10 @@ class OpenGroups(Protocol):
         """Record an open group; idempotent."""
 
 
+Permits = Callable[[ToolSpec, SessionKey], bool]
+"""Whether a session may call a tool."""
+
+
 class OpenGroupsInMemory:
     """Implements `OpenGroups` in memory."""
 
@@ -115,14 +119,16 @@ class Groups:
         groups: Mapping[str, Group],
         opened: OpenGroups | None = None,
         ratings: ToolRatings | None = None,
+        permits: Permits = lambda _spec, _session: True,
     ) -> None:
-        """`ratings` break ties between tools that match a query equally well."""
+        """`ratings` break ties between tools that match a query equally well. Only what `permits` allows is opened."""
         if len(shown.specs()) >= MAX_SHOWN:
             raise ValueError(f"at most {MAX_SHOWN - 1} tools are shown beside {LOAD}; put the others into groups")
         self._shown = shown
         self._groups = groups
         self._opened = opened or OpenGroupsInMemory()
-        self._loader = _Loader(groups, self._opened, ratings)
+        self._permits = permits
+        self._loader = _Loader(groups, self._opened, ratings, permits)
         self._there: Sequence[tuple[str, Sequence[ToolSpec]]] = ()
         self._index: Mapping[str, tuple[str, ToolSpec]] = {}
         names = [spec.name for spec in self.specs()]
@@ -181,8 +187,10 @@ class Groups:
 
     def how_to_open(self, name: str, session: SessionKey) -> str:
         """Return how this session can open the group of a tool; empty for any other name."""
-        group = self.group_of(name)
-        if not group or not {group, f"{_ONE}{name}"}.isdisjoint(self._opened.opened(session)):
+        group, spec = self._indexed().get(name, ("", None))
+        if spec is None or not {group, f"{_ONE}{name}"}.isdisjoint(self._opened.opened(session)):
+            return ""
+        if not self._permits(spec, session):
             return ""
         if self._loader.is_large(group):
             return f'{name} is not opened yet: call {LOAD} with names ["{name}"] first'
@@ -212,8 +220,11 @@ class _SessionTools:
 class _Loader:
     """The tool `load_tools`, whose description announces the groups."""
 
-    def __init__(self, groups: Mapping[str, Group], opened: OpenGroups, ratings: ToolRatings | None) -> None:
+    def __init__(
+        self, groups: Mapping[str, Group], opened: OpenGroups, ratings: ToolRatings | None, permits: Permits
+    ) -> None:
         self._groups = groups
+        self._permits = permits
         self._ratings = ratings
         self._opened = opened
         self._tools = Tools(self.load_tools)
@@ -257,14 +268,17 @@ class _Loader:
     )
     async def load_tools(self, context: CallContext, names: Sequence[str] = (), query: str = "") -> str:
         """Show more tools. Groups:"""
-        specs = {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
+        there = [spec for group in self._groups.values() for spec in group.toolset.specs()]
+        specs = {spec.name: spec for spec in there if self._permits(spec, context.turn.session)}
         wanted = list(names) or find_tools(specs.values(), query, self._ratings)[:MAX_FOUND]
         if not wanted:
             raise InvalidCall(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
         opened: list[str] = []
         for name in wanted:
             if name in self._groups:
-                within = [spec.name for spec in self._groups[name].toolset.specs()]
+                within = [spec.name for spec in self._groups[name].toolset.specs() if spec.name in specs]
+                if not within:
+                    raise InvalidCall(f"no tool of {name} may be called here")
                 if len(within) > MAX_AT_ONCE:
                     listed = ", ".join(within)
                     raise InvalidCall(f"{name} has {len(within)} tools: name those you need, or give a query. {listed}")
