@@ -46,6 +46,7 @@ from hob.core.models import Usage
 from hob.core.translation.sentences import ENGLISH, FAULT_SENTENCES
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.chat.inbound import ClientEvent
+from hob.gateway.dashboard.endpoint_names import RESERVED
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
 from hob.gateway.http.fields import Field, choices_of, fields_of
@@ -384,8 +385,9 @@ def dashboard_api() -> str:
         "([how](../how-to/open-the-dashboard.md)). Live events come over the [WebSocket](websocket.md) `/ws`,",
         "at the same address. A failure is `application/problem+json` with its [code](errors.md#over-http). Answers",
         "with an `ETag` are 304 where nothing has changed. The scope `view` gets them without what messages say.",
-        "Below `/api/v1` these names are reserved: `skills`, `jobs`, `channels`, `pairing`, `harness`, `projects`,",
-        "`boards`, `contacts`, `group`, `orchestrator`, `knowledge`, `modes`. For programs: `docs/openapi-v1.json`.",
+        "Plug-ins cannot add routes below these names, which are Hob's or will be:",
+        f"{', '.join(f'`{each}`' for each in RESERVED)}.",
+        "Those that Hob does not have yet answer 404. For programs: `docs/openapi-v1.json`.",
         "",
         "## Routes",
         "",

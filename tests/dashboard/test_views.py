@@ -439,6 +439,10 @@ async def test_trust_shows_secrets_by_reference_and_the_sandbox_permissions(worl
 
 
 async def test_settings_are_edited_by_their_kind_and_shown_as_a_file(world: World, browser: Browser) -> None:
+    world.home.mkdir(exist_ok=True)
+    file = world.home / "config.toml"
+    file.touch(0o600)
+    file.write_text('# Mine.\n[model.providers.mistral]\napi_key = "a-canary-of-mistral"\n')
     async with world.serve():
         tab = await open_tab(world, browser, "/settings?find=delivery.silent")
         page = tab.page
@@ -452,10 +456,12 @@ async def test_settings_are_edited_by_their_kind_and_shown_as_a_file(world: Worl
         await expect(page.get_by_role("checkbox", name="delivery.silent_mode")).to_be_checked()
         await expect(channels).to_have_value("telegram\nmail")
         await page.get_by_role("checkbox", name="Raw").check()
-        raw = page.get_by_role("region", name="Raw")
-        await expect(raw).to_contain_text("[delivery]")
-        await expect(raw).to_contain_text('silent_channels = ["telegram", "mail"]')
-        await expect(raw).to_contain_text("silent_mode = true")
+        shown = page.get_by_role("region", name=str(file)).last
+        await expect(shown).to_contain_text('# Mine. [model.providers.mistral] api_key = "•••"')
+        stored = page.get_by_role("region", name="Changed while Hob runs").last
+        await expect(stored).to_contain_text('delivery.silent_channels = ["telegram", "mail"]')
+        await expect(stored).to_contain_text("delivery.silent_mode = true")
+        assert "canary" not in await page.content()
         assert tab.errors == []
 
 

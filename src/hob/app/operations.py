@@ -26,6 +26,7 @@ from hob.bus.halt import halt, lift_halt
 from hob.bus.session_queues import SessionQueues
 from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
+from hob.config.shown_file import shown_text
 from hob.core.clock import Clock
 from hob.core.content.chunks import short_title
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
@@ -42,6 +43,7 @@ from hob.gateway.answer_types import (
     ReloadedAnswer,
     ReplayAnswer,
     SettingAnswer,
+    SettingsFileAnswer,
     SpendingAnswer,
     StatusAnswer,
     UndoneAnswer,
@@ -161,6 +163,10 @@ class DaemonOperations:
         if self._shown is None or self._shown[0] is not config:  # there are hundreds, and they rarely change
             self._shown = config, settings_view(config)
         return self._shown[1]
+
+    async def settings_file(self) -> SettingsFileAnswer:
+        config = self._reloading.config
+        return {"path": str(config.path), "text": await asyncio.to_thread(shown_text, config.path, config.sections)}
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         return await SettingsWriter(self._store, self._reloading, self._clock).change(values, by)

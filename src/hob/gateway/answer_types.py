@@ -150,6 +150,16 @@ class SettingsAnswer(TypedDict):
     settings: Sequence[SettingAnswer]
 
 
+class SettingsFileAnswer(TypedDict):
+    """The settings file.
+
+    text: with `•••` for each secret; null if there is no file
+    """
+
+    path: str
+    text: str | None
+
+
 class ReloadedAnswer(TypedDict):
     """The result of reloading settings and secrets.
 

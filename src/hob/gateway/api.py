@@ -26,6 +26,7 @@ from hob.gateway.answer_types import (
     SessionDetailsAnswer,
     SessionsAnswer,
     SettingAnswer,
+    SettingsFileAnswer,
     SpendingAnswer,
     UndoneAnswer,
     ViewAnswer,
@@ -121,6 +122,9 @@ class Operations(Protocol):
 
     def settings(self) -> Sequence[SettingAnswer]:
         """Return every setting with its value, its description and the value's origin."""
+
+    async def settings_file(self) -> SettingsFileAnswer:
+        """Return the settings file's own text without secrets. Raises NotConfigured if it is not valid TOML."""
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         """Change settings that may change while Hob runs, all or none; null removes a change.

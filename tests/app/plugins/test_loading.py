@@ -2,18 +2,27 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
+
+import pytest
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel, open_kernel
-from hob.app.plugins.loading import Plugins, open_with
+from hob.app.plugins.installed import SUBSYSTEM, Installed
+from hob.app.plugins.loading import Plugins, load_plugin, open_with
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.clock import SystemClock
+from hob.core.errors import NotConfigured
 from hob.core.lazy import Lazy
 from hob.core.ports.guard import Judge
+from hob.gateway.dashboard.endpoint_names import RESERVED
+from hob.gateway.dashboard.state import health
+from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.fields import Nothing
 from hob.testing.toolset import AllowAll
 
 
@@ -62,3 +71,17 @@ async def test_plugin_that_replaces_the_judge_is_left_out(tmp_path: Path) -> Non
     names, problems = await opened(tmp_path, feature("bold", Contribution(wraps={Judge: lambda _: AllowAll()})))
     assert names == {each.name for each in SUBSYSTEMS}
     assert "which is not allowed" in problems["bold"]
+
+
+def with_route(path: str) -> Subsystem:
+    return Subsystem(name="late", plugin=True, api_v1=Lazy(lambda: (Endpoint("GET", path, health, None, Nothing),)))
+
+
+@pytest.mark.parametrize("path", [*RESERVED, "skills/{id}", "boards/mine/cards"])
+def test_plugin_cannot_claim_a_reserved_route(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = Installed("late", ("late",), "1.0", {SUBSYSTEM: EntryPoint("late", f"{__name__}:LATE", SUBSYSTEM)})
+    monkeypatch.setitem(globals(), "LATE", with_route("/api/v1/later"))
+    assert load_plugin(late).name == "late"
+    monkeypatch.setitem(globals(), "LATE", with_route(f"/api/v1/{path}"))
+    with pytest.raises(NotConfigured, match=f"late brings /api/v1/{path}, which Hob itself has"):
+        load_plugin(late)

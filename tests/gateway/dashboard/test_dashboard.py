@@ -18,6 +18,7 @@ from hob.core.translation.language import say
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.tokens import TokenFile
+from hob.gateway.dashboard.endpoint_names import RESERVED
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
@@ -78,6 +79,18 @@ async def test_no_endpoint_answers_without_a_token(hob: Machine) -> None:
         else:
             assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized"), name
             assert answer.headers["content-type"] == "application/problem+json", name
+
+
+async def test_reserved_family_without_a_subsystem_is_not_found(hob: Machine) -> None:
+    families = {endpoint.path.split("/")[3] for endpoint in ENDPOINTS if endpoint.path.startswith("/api/v1/")}
+    missing = [each for each in RESERVED if each not in families]
+    assert {"jobs", "harness", "projects", "boards"} <= {*missing}
+    async with browser(hob, authorization=f"Bearer {TOKEN}") as page:
+        for each in missing:
+            for path in (f"/api/v1/{each}", f"/api/v1/{each}/x"):
+                answer = await page.get(path)
+                assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), path
+                assert answer.headers["content-type"] == "application/problem+json", path
 
 
 async def test_status_before_login_has_version_mode_and_readiness_only(hob: Machine) -> None:

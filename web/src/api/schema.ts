@@ -79,6 +79,7 @@ export interface AuditAnswer {
   name: string;
   outcome: string;
   rule: string;
+  sentence: string;
   sender: string;
   turn: string;
   trace_id: string;
@@ -1311,6 +1312,12 @@ export interface SettingsChange {
   values: Record<string, unknown>;
 }
 
+/** The settings file. */
+export interface SettingsFileAnswer {
+  path: string;
+  text: string | null;
+}
+
 /** A change of a fact. */
 export interface SettleFactRequest {
   id?: string | null;
@@ -2351,6 +2358,12 @@ export interface Routes {
     query: undefined;
     body: SettingsChange;
     answer: SettingsAnswer;
+  };
+  "GET /api/v1/settings/file": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: SettingsFileAnswer;
   };
   "GET /api/v1/phone": {
     path: undefined;

@@ -5,7 +5,7 @@ import { may } from "../api/client";
 import { useAnswer, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
-import { sessionWord } from "./words";
+import { argumentWord, sessionWord } from "./words";
 import { Badge, Button, Card, When } from "./basics";
 import { Diff } from "./diff";
 import { maySee } from "./places";
@@ -42,14 +42,24 @@ function diffOf(approval: ApprovalAnswer): string {
   return typeof diff === "string" && /^@@ /m.test(diff) && !/^\((too long|.* is stored otherwise)/m.test(diff) ? diff.replace(/\n$/, "") : "";
 }
 
+const BAR = "│ ";
+
+/** The exact arguments, with the names of common ones in words. Not repeated: what the heading says in full, letter by letter. */
+function linesOf(approval: ApprovalAnswer, object: string, name: string): string[] {
+  const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // the first line repeats the heading
+  const at = lines.indexOf(`${name}:`);
+  if (object && at >= 0 && lines[at + 1] === BAR + object && !lines[at + 2]?.startsWith(BAR)) lines.splice(at, 2);
+  return lines.map((line) => (line.startsWith(BAR) ? line : line.replace(/^\w+(?=( \([^()]*\))?:$)/, argumentWord)));
+}
+
 /** An approval: the action, its exact arguments, the reason, and the possible scopes. */
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const answer = useAnswer();
   const lost = useConnection().state === "lost";
   const [asking, setAsking] = useState<string | null>(null);
-  const { lead, object } = headline(approval);
+  const { lead, object, name } = headline(approval);
   const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
-  const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // the first line repeats the heading
+  const lines = linesOf(approval, object, name);
   const diff = diffOf(approval);
   const drawn = diff ? diff.split("\n") : lines;
   const exact = diff ? lines.slice(0, -drawn.length - 1) : []; // the diff ends the question, below a line of its own
@@ -85,7 +95,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
               <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">{exact.join("\n")}</pre>
             </details>
           </>
-        ) : (
+        ) : lines.length > 0 && (
           <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
             {whole ? lines.join("\n") : `${lines.slice(0, 12).join("\n")}\n…`}
           </pre>

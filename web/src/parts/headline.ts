@@ -23,13 +23,13 @@ function does(said: Said | undefined): string {
   return said.values.does ? spoken(said.values.does) : Object.values(said.values).map(does).find(Boolean) ?? "";
 }
 
-/** The approval in one line: the action and its object. */
-export function headline(approval: ApprovalAnswer): { lead: string; object: string } {
+/** The approval in one line: the action and its object, the argument of this name. */
+export function headline(approval: ApprovalAnswer): { lead: string; object: string; name: string } {
   const told = does(approval.question?.reason as Said | undefined);
-  if (told) return { lead: t("Hob wants to {does}", { does: told }), object: "" };
+  if (told) return { lead: t("Hob wants to {does}", { does: told }), object: "", name: "" };
   const [verb, name] = VERBS[approval.tool] ?? ["", ""];
   const given = (approval.question?.arguments as Record<string, unknown> | undefined)?.[name];
   const [line = "", ...more] = typeof given === "string" ? given.trim().split("\n") : [];
-  if (!line) return { lead: t("Hob wants to use"), object: approval.tool };
-  return { lead: t(verb), object: more.length || line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line };
+  if (!line) return { lead: t("Hob wants to use"), object: approval.tool, name: "" };
+  return { lead: t(verb), object: more.length || line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line, name };
 }

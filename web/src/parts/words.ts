@@ -63,6 +63,35 @@ const DETAILS: Record<string, string> = {
 };
 export const detailWord = (name: string) => t(DETAILS[name] ?? name.replaceAll("_", " "));
 
+/** Words for common arguments of tools. */
+const ARGUMENTS: Record<string, string> = {
+  command: "Command",
+  content: "Content",
+  path: "Path",
+  text: "Text",
+  to: "To",
+  url: "Address",
+  old: "Old",
+  new: "New",
+};
+export const argumentWord = (name: string) => t(ARGUMENTS[name] ?? name);
+
+/** Words for audited actions. */
+const ACTIONS: Record<string, string> = {
+  accept: "identity file accepted",
+  "config.set": "setting changed",
+  "config.unset": "setting removed",
+  credential: "credential used",
+  "grant.revoke": "standing approval revoked",
+  import: "conversations imported",
+  "people.erase": "person erased",
+  restore: "backup restored",
+  "secrets.set": "secret stored",
+  "secrets.rotate": "secret replaced",
+  "secrets.remove": "secret removed",
+};
+export const actionWord = (kind: string, name: string) => (kind === "action" && ACTIONS[name] ? t(ACTIONS[name]) : "");
+
 /** Words for kinds and outcomes of audit entries. */
 const AUDIT: Record<string, string> = {
   authentication: "login",

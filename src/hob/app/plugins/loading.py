@@ -33,6 +33,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label
 from hob.core.turns import Turn
 from hob.core.values import dataclass
+from hob.gateway.dashboard.endpoint_names import is_reserved
 
 _LONGEST_LINE = 80
 log = logging.getLogger(__name__)
@@ -53,13 +54,14 @@ def load_plugin(plugin: Installed) -> Subsystem:
         feature = _make_subsystem(
             plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED}
         )
+        taken = _taken_names(feature)
     except NotConfigured:
         raise
     except (Exception, SystemExit) as error:
         raise NotConfigured(
             translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_error_text(error))
         ) from error
-    if taken := _taken_names(feature):
+    if taken:
         raise NotConfigured(
             translatable(
                 "the plug-in {plugin} brings {taken}, which Hob itself has", plugin=plugin.name, taken=", ".join(taken)
@@ -114,6 +116,7 @@ def _taken_names(feature: Subsystem) -> Sequence[str]:
         *(f"settings [{name}]" for name in feature.settings if name in SECTIONS),
         *(f"the layer {each.name}" for each in feature.layers if each.name in tuple(Layer)),
         *(f"/{name}" for name in commands if name in BY_NAME or name in ANSWERS),
+        *(each.path for each in (feature.api_v1() if feature.api_v1 is not None else ()) if is_reserved(each.path)),
     ]
 
 

@@ -10,6 +10,16 @@ from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import problem_response
 
 PREFIX = "/api/v1"
+RESERVED = (
+    "skills", "jobs", "channels", "pairing", "harness", "projects", "boards", "contacts", "group", "orchestrator",
+    "knowledge", "modes",
+)  # fmt: skip
+"""Names below the prefix that are Hob's, now or later, and no plug-in's."""
+
+
+def is_reserved(path: str) -> bool:
+    """Return whether the path is below a reserved name."""
+    return path.removeprefix(f"{PREFIX}/").partition("/")[0] in RESERVED
 
 
 def own(

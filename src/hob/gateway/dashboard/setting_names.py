@@ -6,9 +6,9 @@ from typing import Any, TypedDict
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
-from hob.gateway.answer_types import SettingAnswer, SettingsAnswer
+from hob.gateway.answer_types import SettingAnswer, SettingsAnswer, SettingsFileAnswer
 from hob.gateway.http.endpoint import EndpointCall
-from hob.gateway.http.fields import field
+from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, encoded, etagged, json_response, language_of
 
 KAFCLAW: Mapping[str, str] = {
@@ -63,6 +63,11 @@ async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAns
         return etagged(call.request, *call.api.kept(_CachedAnswers).answer(found, language_of(call.request)))
     one: OneSettingAnswer = {"key": key, "value": _value(call, key)}
     return json_response(one)
+
+
+async def file(call: EndpointCall[Nothing]) -> JsonResponse[SettingsFileAnswer]:
+    """Return the settings file's own text, with `•••` for each secret."""
+    return etagged(call.request, await call.api.operations.settings_file())
 
 
 class _CachedAnswers:

@@ -26,6 +26,7 @@ from hob.gateway.http.reply import JsonResponse, etagged, json_response, languag
 from hob.gateway.routes.sessions import SessionReference, SessionsQuery
 from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
 from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view
+from hob.guard.policy.rule_names import MODES, describe_rule, explain_verdict
 from hob.store.audit.audit import AuditRow
 
 
@@ -54,7 +55,10 @@ class AliveAnswer(TypedDict):
 
 
 class AuditAnswer(TypedDict):
-    """An entry of the audit log."""
+    """An entry of the audit log.
+
+    sentence: the rule in words
+    """
 
     seq: int
     at: float
@@ -62,6 +66,7 @@ class AuditAnswer(TypedDict):
     name: str
     outcome: str
     rule: str
+    sentence: str
     sender: str
     turn: str
     trace_id: str
@@ -278,6 +283,7 @@ def _entry(row: AuditRow) -> AuditAnswer:
         "name": entry.name,
         "outcome": entry.outcome,
         "rule": entry.rule,
+        "sentence": explain_verdict(entry.rule, entry.outcome) if entry.outcome in MODES else describe_rule(entry.rule),
         "sender": entry.sender,
         "turn": entry.turn,
         "trace_id": entry.trace,

@@ -65,6 +65,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("POST", "/canvas/{id}", canvas.change, APPROVE, canvas.CanvasChange, errors=("not_found",)),
     _own("POST", "/canvas/{id}/call", canvas.call_tool, ADMIN, canvas.AppCall, errors=("not_found", "invalid_request")),
     _own("GET", "/settings", setting_names.settings, ADMIN, setting_names.SettingQuery, errors=("not_found",)),
+    _own("GET", "/settings/file", setting_names.file, ADMIN, errors=("not_configured",)),
     _own("POST", "/settings", setting_names.put, ADMIN, setting_names.SetSettingRequest, errors=("not_found",)),
     _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),
     _phone("GET", "/dashboard/phone", "/phone"),

@@ -1,11 +1,12 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronRight, Undo2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
+import { call } from "../../api/client";
 import { useSettings, useSettingsChange, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t, tn } from "../../i18n";
-import { Badge, Button, Card, Failure, Page, Skeleton, Tabs, Wide } from "../../parts/basics";
+import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { groupWord } from "../../parts/words";
 import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
@@ -88,9 +89,7 @@ function AllSettings() {
       ) : settings.isPending ? (
         <Skeleton rows={8} className="h-14" />
       ) : raw ? (
-        <Wide label={t("Raw")}>
-          <pre dir="auto" tabIndex={0} className="p-4 font-mono text-xs leading-5">{fileOf(sections)}</pre>
-        </Wide>
+        <Raw settings={settings.data.settings} />
       ) : (
         <Card className="divide-y divide-line">
           {sections.map(([section, rows]) => <Group key={section} name={section} settings={rows} found={only || live || wanted !== ""} />)}
@@ -100,16 +99,31 @@ function AllSettings() {
   );
 }
 
-/** The settings as in a settings file (TOML): what is set, with its origin, and the defaults as comments. */
-function fileOf(sections: readonly (readonly [string, readonly SettingAnswer[]])[]): string {
-  const line = ({ key, value, secret, layer, origin }: SettingAnswer) => {
-    const name = key.slice(key.indexOf(".") + 1);
-    if (secret) return layer === "default" ? `# ${name}` : `# ${name}: ${t("secret, hidden")} (${origin})`;
-    if (layer === "default") return `# ${name} = ${toml(value)}`;
-    return value === null ? `# ${name} (${origin})` : `${name} = ${toml(value)}  # ${origin}`;
-  };
-  return sections.map(([name, rows]) => [`[${name}]`, ...rows.map(line)].join("\n")).join("\n\n");
+/** The settings file's own text, and what outranks it. */
+function Raw({ settings }: { settings: readonly SettingAnswer[] }) {
+  const file = useQuery({ queryKey: ["settings", "file"], queryFn: () => call("GET /api/v1/settings/file") });
+  const parts = [["environment", t("From the environment")], ["stored", t("Changed while Hob runs")], ["flag", t("From the command line")]] as const;
+  if (file.isError) return <Failure error={file.error} retry={() => void file.refetch()} />;
+  if (!file.data) return <Skeleton rows={8} className="h-5" />;
+  return (
+    <>
+      <p className="mb-4 text-muted">{t("Each part outranks those above it. Secrets are hidden.")}</p>
+      <Section title={file.data.path}>
+        {file.data.text === null ? <p className="text-muted">{t("There is no settings file.")}</p> : <Text label={file.data.path} text={file.data.text} />}
+      </Section>
+      {parts.map(([layer, title]) => {
+        const some = settings.filter((each) => each.layer === layer);
+        return some.length > 0 && <Section key={layer} title={title}><Text label={title} text={some.map(lineOf).join("\n")} /></Section>;
+      })}
+    </>
+  );
 }
+
+const Text = ({ label, text }: { label: string; text: string }) => (
+  <Wide label={label}><pre dir="auto" className="p-4 font-mono text-xs leading-5">{text}</pre></Wide>
+);
+
+const lineOf = ({ key, value, secret, origin }: SettingAnswer) => `${key} = ${secret ? "•••" : toml(value)}  # ${origin}`;
 
 function toml(value: unknown): string {
   if (value === null || value === undefined) return `""`;

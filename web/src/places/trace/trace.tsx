@@ -1,5 +1,5 @@
 import { ArrowLeft, ChartGantt, Columns2, Eraser, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useState, type CSSProperties } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
@@ -143,7 +143,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
     </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
-        <div className="grid grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
+        <div className="grid grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
           <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden xl:inline" : part === 0.5 ? "hidden md:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
           <span className="text-end">{t("Duration")}</span>
@@ -160,16 +160,16 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               role="option"
               aria-selected={span.id === chosen}
               onClick={() => onChoose(span.id)}
-              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+              className={`grid min-h-9 w-full grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >
-              <span className="flex min-w-0 items-center gap-2 overflow-hidden" style={{ paddingInlineStart: depth * 16 }}>
+              <span className="flex min-w-0 items-center gap-x-2 overflow-hidden ps-[calc(var(--depth)*8px)] max-sm:flex-wrap max-sm:py-1.5 sm:ps-[calc(var(--depth)*16px)]" style={{ "--depth": depth } as CSSProperties}>
                 <SpanIcon type={span.type} />
-                <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
-                <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
+                <span className={`shrink-0 text-muted ${["LLM", "TOOL"].includes(span.type) ? "max-sm:sr-only" : ""}`}>{span.kind === "turn" ? t("turn") : word()}</span>
+                <span data-critical={slow.has(span.id) || undefined} className={`max-sm:min-w-0 max-sm:[overflow-wrap:anywhere] ${about(span) ? "sm:shrink-0" : "sm:truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
                   {labelOf(span) || <Gone />}
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
-                {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
+                {about(span) && <span dir="auto" className="hidden min-w-0 truncate sm:inline font-mono text-xs text-muted">{about(span)}</span>}
                 {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
                 {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}

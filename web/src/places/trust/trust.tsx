@@ -8,7 +8,7 @@ import type { AuditAnswer } from "../../api/schema";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
-import { auditWord, detailWord, sessionWord } from "../../parts/words";
+import { actionWord, auditWord, detailWord, sessionWord } from "../../parts/words";
 import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
@@ -142,12 +142,15 @@ function Audit() {
 
 function AuditRow({ entry }: { entry: AuditAnswer }) {
   const detail = detailOf(entry);
+  const action = actionWord(entry.kind, entry.name);
   return (
     <tr className="border-b border-line align-top last:border-b-0">
       <td className="px-2 py-1.5 whitespace-nowrap text-muted sm:px-4" title={exact(entry.at)}><When at={entry.at} /></td>
       <td className="px-2 py-1.5 break-words sm:px-4">
-        <span className="text-muted">{auditWord(entry.kind)}</span>{" "}
-        {entry.trace_id ? (
+        {!action && <span className="text-muted">{auditWord(entry.kind)} </span>}
+        {action ? (
+          <span title={entry.name}>{action}</span>
+        ) : entry.trace_id ? (
           <Link href={`/trace/${entry.trace_id}`} className="font-mono text-accent hover:underline">{entry.name}</Link>
         ) : (
           <span className="font-mono">{entry.name}</span>
@@ -157,7 +160,7 @@ function AuditRow({ entry }: { entry: AuditAnswer }) {
       <td className="px-2 py-1.5 sm:px-4 [&>span]:whitespace-normal">
         <Badge tone={GOOD.has(entry.outcome) ? "good" : BAD.has(entry.outcome) ? "bad" : entry.outcome === "ask" ? "warn" : "plain"}>{auditWord(entry.outcome)}</Badge>
       </td>
-      <td className="hidden px-4 py-1.5 font-mono text-xs sm:table-cell">{entry.rule}</td>
+      <td title={entry.rule} className={`hidden px-4 py-1.5 text-xs sm:table-cell ${entry.sentence ? "" : "font-mono"}`}>{t(entry.sentence || entry.rule)}</td>
       <td className="hidden px-4 py-1.5 text-muted sm:table-cell">{t(entry.sender)}</td>
     </tr>
   );
