@@ -31,7 +31,7 @@ from hob.core.models import (
     Usage,
     UserMessage,
 )
-from hob.core.steps import ModelReplied
+from hob.core.steps import ModelReplied, ToolReceived
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.gateway.chat.inbound import owners_inbound
@@ -65,7 +65,8 @@ async def said(app: App, text: str, key: str = "", session: str = "main") -> str
     inbound = owners_inbound({"message": text, "session": session}, key or None, app.api.clock)
     events = [event async for event in follow(app.api, inbound, 60)]
     end = events[-1].data
-    return str(end["reply"] if end["reply"] is not None else end["notice"])
+    told = end["error"]["message"] if "error" in end else end.get("notice")
+    return str(told if end["reply"] is None else end["reply"])
 
 
 def spawn(task: str, **more: Any) -> tuple[str, str]:
@@ -152,7 +153,7 @@ async def test_results_of_sub_agents_come_back_to_the_turn_that_waits(tmp_path: 
         assert not (await app.operations.status())["subagents"]
 
 
-async def test_sub_agent_cost_and_trust_are_joined_to_the_parent(tmp_path: Path) -> None:
+async def test_sub_agent_cost_is_joined_to_the_parent(tmp_path: Path) -> None:
     async with hob(tmp_path, asks_two) as app:
         await said(app, "find both")
         whole = await app.store.ledger.spent(session=ROOT)
@@ -161,6 +162,32 @@ async def test_sub_agent_cost_and_trust_are_joined_to_the_parent(tmp_path: Path)
         inbound = await app.store.inbox.find_inbound(child.id)
         assert inbound is not None
         assert (inbound.hops, inbound.background) == (1, True)
+
+
+PRICED = {"HOB_MODEL_PRICES": "{ m = { input = 1.0, output = 1.0 } }", "HOB_SPENDING_PER_SESSION": "0.5"}
+DEAR = Usage(1_000_000, 0)
+"""Costs a dollar."""
+
+
+@pytest.mark.parametrize("dear", ["parent", "child"])
+async def test_sub_agents_and_their_parent_share_its_spending_limit(tmp_path: Path, dear: str) -> None:
+    asked: list[bool] = []
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        asked.append(in_child(request))
+        if in_child(request):
+            return ModelReply("found", usage=DEAR if dear == "child" else Usage(10, 5))
+        script = [asks(request, OPEN), asks(request, spawn("look")), asks(request, ("sessions_yield", "{}"))]
+        reply = script[len(made(request))]
+        return replace(reply, usage=DEAR) if dear == "parent" and len(made(request)) == 1 else reply
+
+    async with hob(tmp_path, think, PRICED) as app:
+        assert "spending.per_session" in await said(app, "go")
+        (row,) = await settled(app)
+        assert row.status == ("completed" if dear == "child" else "failed")
+        assert asked == [False, False, *([False, True] if dear == "child" else [])]
+        spent = await app.store.ledger.spent(session=ROOT)
+        assert spent.cost - spent.reserved > 1_000_000
 
 
 def reports(request: ModelRequest) -> str | ModelReply:
@@ -550,13 +577,38 @@ async def check_tree(home: Path) -> None:
         assert spent.usage.input == sum(usage.input for usage in answers)
 
 
-async def test_sub_agents_of_untrusted_turns_are_untrusted(tmp_path: Path) -> None:
-    async with hob(tmp_path, asks_two) as app:
-        await said(app, "find both")
-        inbounds = [await app.store.inbox.find_inbound(row.id) for row in await rows(app)]
-        steps = [await app.store.journal.load_steps(row.turn) for row in await rows(app)]
-        trust = {step.trust for each in steps for step in each if hasattr(step, "trust")}
-        assert {inbound.label.trust for inbound in inbounds if inbound is not None} <= trust | {Trust.UNTRUSTED}
+READ_MAIL = "read", '{"path": "x.eml"}'
+
+
+@pytest.mark.parametrize(
+    ("reader", "task", "result"),
+    [
+        ("nobody", Trust.TRUSTED, Trust.TRUSTED),
+        ("parent", Trust.UNTRUSTED, Trust.UNTRUSTED),
+        ("child", Trust.TRUSTED, Trust.UNTRUSTED),
+    ],
+)
+async def test_trust_is_joined_on_the_way_to_a_sub_agent_and_back(
+    tmp_path: Path, reader: str, task: Trust, result: Trust
+) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return asks(request, READ_MAIL) if reader == "child" and not made(request) else "done"
+        script = [OPEN, *([READ_MAIL] if reader == "parent" else []), spawn("look"), ("sessions_yield", "{}")]
+        done = len(made(request))
+        return asks(request, script[done]) if done < len(script) else "done"
+
+    work = tmp_path / "w" / "work"
+    work.mkdir(parents=True)
+    (work / "x.eml").write_text("From: a@b.example\nSubject: x\n\nhi")
+    async with hob(tmp_path, think) as app:
+        assert await said(app, "go") == "done"
+        (row,) = await rows(app)
+        inbound = await app.store.inbox.find_inbound(row.id)
+        assert inbound is not None
+        assert inbound.label.trust is task
+        steps = await app.store.journal.load_steps(row.turn)
+        assert [step.result.label.trust for step in steps if isinstance(step, ToolReceived)][-1] is result
 
 
 async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) -> None:
