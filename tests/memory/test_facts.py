@@ -198,6 +198,47 @@ async def test_more_precise_fact_replaces_the_other(store: Store) -> None:
     assert (fact.object, fact.valid_from, len(fact.evidence)) == ("Rex the beagle", DAY, 2)
 
 
+@pytest.mark.parametrize(
+    ("predicate", "first", "again"),
+    [
+        ("lives_in", "New York City", "NYC"),
+        ("lives_in", "NYC", "New York City"),
+        ("likes", "green tea", "tea that is green"),
+        ("has_pet", "Rex the beagle", "Rex"),
+    ],
+)
+async def test_restated_fact_stays_one_open_fact_with_both_pieces_of_evidence(
+    store: Store, predicate: str, first: str, again: str
+) -> None:
+    verb = predicate.replace("lives_in", "live in").replace("likes", "like").replace("has_pet", "have a pet,")
+    (old,) = await told(store, proposal(f"I {verb} {first}.", predicate, first))
+    merge = {"decision": FactDecision.MERGE, "target": old.id}
+    assert await told(store, proposal(f"I {verb} {again}.", predicate, again, 30, **merge), change="e_2") == []
+    (fact,) = await store.facts.known(OWNER)
+    assert (fact.object, fact.valid_to, len(fact.evidence)) == (first, None, 2)
+
+
+@pytest.mark.parametrize(("predicate", "verb"), [("lives_in", "live in"), ("likes", "like")])
+async def test_merge_of_a_different_value_asks_the_owner_and_closes_nothing(
+    store: Store, predicate: str, verb: str
+) -> None:
+    (old,) = await told(store, proposal(f"I {verb} Paris.", predicate, "Paris"))
+    merge = {"decision": FactDecision.MERGE, "target": old.id}
+    await told(store, proposal(f"I {verb} Berlin.", predicate, "Berlin", 30, **merge))
+    known = {fact.object: (fact.state, fact.valid_to) for fact in await store.facts.known(OWNER)}
+    assert known == {"Paris": (FactState.SAID, None), "Berlin": (FactState.ASKED, None)}
+
+
+async def test_merge_cannot_join_what_the_owner_did_not_say_or_another_fact(store: Store) -> None:
+    (home,) = await told(store, proposal("I live in New York City.", "lives_in", "New York City"))
+    merge = {"decision": FactDecision.MERGE, "target": home.id}
+    assert await told(store, proposal("Do I live in NYC?", "lives_in", "NYC", 2, **merge)) == []
+    await told(store, proposal("I love NYC.", "likes", "NYC", 3, **merge))
+    await told(store, proposal("I like tea.", "likes", "tea", 4, decision=FactDecision.MERGE, target="unknown"))
+    known = {fact.object: len(fact.evidence) for fact in await store.facts.known(OWNER)}
+    assert known == {"New York City": 1, "NYC": 1, "tea": 1}
+
+
 async def test_ended_fact_is_closed_by_words_that_name_it(store: Store) -> None:
     (old,) = await told(store, proposal("I work at Acme.", "works_at", "Acme"))
     ends = {"decision": FactDecision.SUPERSEDE, "target": old.id}

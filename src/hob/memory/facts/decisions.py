@@ -69,6 +69,10 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
     if same := _find(fact, sure):
         return FactChange(confirmed=((same.id, fact.evidence),))
     asked = [each.id for each in standing if each.state is FactState.ASKED and each.key == fact.key]
+    if not asks and (known_as := _find_restated(proposal, fact, sure)):
+        if _names_same(fact.object, known_as.object):
+            return FactChange(confirmed=((known_as.id, fact.evidence),))
+        asks = True
     if asks:
         return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
     rivals = _rivals(proposal, fact, sure)
@@ -181,6 +185,19 @@ def _past(until: float | None, at: float) -> float | None:
 
 def _find(fact: Fact, facts: Sequence[Fact]) -> Fact | None:
     return next((each for each in facts if each.key == fact.key and fact.valid_to is None), None)
+
+
+def _find_restated(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> Fact | None:
+    """Return the fact that the model takes the new one to restate, if both are about the same."""
+    if proposal.decision is not FactDecision.MERGE or fact.valid_to is not None:
+        return None
+    return next((each for each in sure if each.id == proposal.target and each.key[:2] == fact.key[:2]), None)
+
+
+def _names_same(text: str, other: str) -> bool:
+    """Return whether one text contains all words of the other, or consists of its initials."""
+    few, many = sorted((words_of(text), words_of(other)), key=len)
+    return {*few} <= {*many} or (len(few) == 1 < len(many) and few[0] == "".join(word[0] for word in many))
 
 
 def _rivals(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> list[Fact]:
