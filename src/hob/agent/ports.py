@@ -34,8 +34,11 @@ class Transcribe(Protocol):
 class TurnMemory(Protocol):
     """Memories added to a turn automatically."""
 
+    def permitted(self, turn: Turn, model: str) -> bool:
+        """Whether the policy lets this turn's senders use memory, with this model."""
+
     def allowed(self, turn: Turn, model: str) -> bool:
-        """Whether memories may be shown in this turn, with this model."""
+        """Whether memories may be shown in this turn, with this model. Only if it is also permitted."""
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
         """Return what was remembered since this person's last turn; repeatable for the same turn. Never raises."""

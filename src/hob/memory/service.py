@@ -74,11 +74,11 @@ class MemoryService:
         retriever: ItemSearcher,
         settings: MemorySettings,
         clock: Clock,
-        allows: Callable[[str], bool] = lambda _: True,
+        allows: Callable[[str, Turn], bool] = lambda _, turn: True,
         plugin_layers: Collection[str] = (),
         thorough: ItemSearcher | None = None,
     ) -> None:
-        """`allows` returns whether the owner's turns may use memory now, with a given model.
+        """`allows` returns whether a turn may use memory now, with a given model.
 
         `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches.
         """
@@ -167,9 +167,13 @@ class MemoryService:
         """Return memories for the tool `recall`. Never raises."""
         return await self._recall(query, Scope(session), limit)
 
+    def permitted(self, turn: Turn, model: str) -> bool:
+        """Return whether the policy lets the turn use memory, with this model."""
+        return self._allows(model, turn)
+
     def allowed(self, turn: Turn, model: str) -> bool:
         """Return whether the turn gets automatic recall: only the owner's turns, with a model that may see memory."""
-        return self.settings.recall and memory_scope(turn).person == OWNER and self._allows(model)
+        return self.settings.recall and memory_scope(turn).person == OWNER and self.permitted(turn, model)
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
         """Note that facts were learned, so that the next answer reports them."""

@@ -284,6 +284,9 @@ class Remembers:
     def overflowed(self) -> None:
         self.overflows += 1
 
+    def permitted(self, turn: Turn, model: str) -> bool:
+        return True
+
     def allowed(self, turn: Turn, model: str) -> bool:
         return self.may
 

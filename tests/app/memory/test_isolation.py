@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hob.core.ids import CallId
-from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
-from hob.core.models import AssistantMessage, ModelReply
+from hob.core.ids import CallId, SessionKey
+from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope, WorkingNote
+from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage
 from hob.core.tools import ToolCall
-from hob.core.trust.labels import OWNER_LABEL
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.gateway.answer_types import ReloadedAnswer
 from hob.gateway.memory import SetGoalRequest
 from tests.app.memory.test_control import memory
 from tests.app.visiting import ANNA, ME, Visited, in_group, until, visited
@@ -39,6 +41,7 @@ async def fill(hob: Visited) -> dict[str, str]:
         label=OWNER_LABEL, kind="high",
     )  # fmt: skip
     await hob.app.store.items.add([said, seen])
+    await hob.app.store.working_notes.put(SessionKey("owner"), WorkingNote(f"Plan: pack for {SECRET}", OWNER_LABEL))
     fact = Fact(subject="owner", predicate="lives_in", object=SECRET, at=5.0)
     (known,) = await hob.app.store.facts.change(OWNER, [lambda _: FactChange(added=(fact,))], "e_1")
     goal = await memory(hob).facts.set_goal(SetGoalRequest(text=f"Leave {SECRET}"))
@@ -72,7 +75,8 @@ async def test_owner_reaches_their_memory_by_every_way(tmp_path: Path) -> None:
         first = hob.model.requests[0]
         assert f"owner lives in {SECRET}" in first.system
         volatile = "\n".join(entry.text for entry in first.messages)
-        assert all(line in volatile for line in (f"Lives in {SECRET}", f"Leave {SECRET}", f"I moved to {SECRET}"))
+        for line in (f"Lives in {SECRET}", f"Leave {SECRET}", f"I moved to {SECRET}", f"pack for {SECRET}"):
+            assert line in volatile
         assert shown(hob, 0) > 9
 
 
@@ -93,14 +97,70 @@ async def test_others_reach_none_of_the_owners_memory_by_any_way(tmp_path: Path,
         assert [goal["state"] for goal in (await memory(hob).facts.goals(closed=True))["goals"]] != ["done"]
 
 
-EACH = '["recall", "memory_*", "facts", "get_goals", "*_fact", "*_goal"]'
+NO_MEMORY = "deny = ['group:memory']\n"
+EACH = "deny = ['recall', 'memory_*', 'facts', 'get_goals', '*_fact', '*_goal']\n"
 
 
-@pytest.mark.parametrize("deny", ['["group:memory"]', EACH])
-async def test_denied_memory_tools_also_deny_automatic_recall(tmp_path: Path, deny: str) -> None:
-    async with visited(tmp_path, HOB_POLICY_DENY=deny) as hob:
+def write_settings(home: Path, text: str) -> None:
+    """Write the settings file of `visited`."""
+    (state := home / "state").mkdir(mode=0o700, parents=True, exist_ok=True)
+    (state / "config.toml").write_text(text)
+    (state / "config.toml").chmod(0o600)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        f"[policy]\n{NO_MEMORY}",
+        f"[policy]\n{EACH}",
+        f"[policy.senders.owner]\n{NO_MEMORY}",
+        f"[policy.providers.scripted]\n{NO_MEMORY}",
+    ],
+)
+async def test_denied_memory_tools_also_deny_automatic_recall(tmp_path: Path, rules: str) -> None:
+    write_settings(tmp_path, rules)
+    async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.script = [*calls(await fill(hob)), "Nothing."]
         await hob.answer("Where do I live, and what do I want?", ME)
         assert hob.model.requests
         assert shown(hob, 0) == 0
+
+
+@pytest.mark.parametrize("trust", list(Trust))
+async def test_members_denied_memory_are_shown_no_working_note(tmp_path: Path, trust: Trust) -> None:
+    for name, rules in (("allowed", ""), ("denied", f"[policy.senders.member]\n{NO_MEMORY}")):
+        write_settings(tmp_path / name, rules)
+        async with visited(tmp_path / name) as hob:
+            await hob.knows()
+            await hob.answer("Hello.", ANNA)
+            session = next(each.session for each in await hob.app.store.timeline.latest(50) if each.session)
+            note = WorkingNote(f"Plan: {SECRET}", Label(Origin.MODEL, trust))
+            await hob.app.store.working_notes.put(session, note)
+            await hob.answer("And now?", ANNA, id="m_2")
+            assert (SECRET in hob.seen) is (name == "allowed")
+
+
+async def test_revocation_holds_from_the_next_step_of_a_running_turn(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        recall = calls(await fill(hob))[1]
+        hob.model.script = [recall, "There."]
+        await hob.answer("Where do I live?", ME)  # calls have been judged by the former rules
+        began, reloaded = len(hob.model.requests), list[ReloadedAnswer]()
+
+        def revoke(_: ModelRequest) -> ModelReply:
+            write_settings(tmp_path, f"[policy]\n{NO_MEMORY}")
+            reloaded.append(hob.app.operations.reload())
+            return replace(recall, calls=(replace(recall.calls[0], id=CallId("c_again")),))
+
+        hob.model.script = [revoke, "Nothing."]
+        await hob.answer(f"And what of {SECRET}?", ME, id="m_2")
+        before, after = hob.model.requests[began:]
+        assert f"owner lives in {SECRET}" in before.system
+        assert f"pack for {SECRET}" in before.messages[-1].text
+        assert SECRET not in after.system
+        assert "pack for" not in "\n".join(each.text for each in after.messages)
+        (refused,) = [each for each in after.messages if isinstance(each, ToolMessage) and each.call == "c_again"]
+        assert SECRET not in refused.text
+        assert reloaded[0]["waiting"] == []

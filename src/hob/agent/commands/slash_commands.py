@@ -126,6 +126,10 @@ class SlashCommands:
         self._permission_modes = permission_modes
         self._home_session = home_session
 
+    def reconfigure(self, permission_modes: PermissionModes) -> None:
+        """Apply changed levels of permission."""
+        self._permission_modes = permission_modes
+
     def timing(self, text: str) -> str | None:
         parsed = parse(text)
         if parsed is None or parsed[0] in ANSWERS:

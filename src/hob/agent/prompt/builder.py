@@ -62,8 +62,11 @@ _MIN_ROOM_TOKENS = 250  # for the conversation if a learned limit leaves none; t
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
 _CALL_SYNTAX_TOKENS = 110  # a model without tool calls of its own needs instructions in the prompt
 _MEMORIES = "memories"
+_NOTE = "working memory"
 _MEMORY_PARTS = frozenset({_MEMORIES, "observations", "goals"})
-"""Parts removed once a turn may no longer use memory."""
+"""Parts removed once a turn may no longer be shown memories."""
+_DENIED_PARTS = _MEMORY_PARTS | {_NOTE, "core profile"}
+"""Parts removed once the policy denies memory."""
 _WAKING_STEPS = (Waited, ApprovalAnswered, UserAnswered)
 
 
@@ -90,18 +93,26 @@ class _Snapshot:
     parts: tuple[tuple[str, str], ...]
     text: str
     at: float
+    sections: tuple[TranscriptEntry, ...] = ()
+    """Untrusted sections, which must not be in a block written by Hob."""
     note: tuple[TranscriptEntry, ...] = ()
-    """Untrusted notes, which must not be in a block written by Hob."""
+    """The working note, if it is untrusted."""
     news: tuple[Remark, ...] = ()
     """Remarks for the reader, delivered separately from the answer."""
     memories: tuple[Memory, ...] = ()
 
+    @property
+    def untrusted(self) -> tuple[TranscriptEntry, ...]:
+        """All that is untrusted."""
+        return (*self.note, *self.sections)
+
     def without(self, names: Collection[str]) -> "_Snapshot":
         """Return a copy without these parts."""
-        if not any(text for name, text in self.parts if name in names):
+        note = () if _NOTE in names else self.note
+        if note == self.note and not any(text for name, text in self.parts if name in names):
             return self
         parts = tuple((each, "" if each in names else text) for each, text in self.parts)
-        return replace(self, parts=parts, text=context.block([text for _, text in parts]), memories=())
+        return replace(self, parts=parts, text=context.block([text for _, text in parts]), note=note, memories=())
 
 
 class PromptBuilder:
@@ -157,12 +168,12 @@ class PromptBuilder:
         snapshot = await self._get_snapshot(turn, steps, view, model)
         audience = audience_of(turn)
         stable = await self._features.stable(turn, view, audience, budget // shares.profile)
+        stable = stable if self._permits(turn, model) else stable.without(_DENIED_PARTS)
         files = self._bootstrap.load()
         system = self._system(files, audience, budget // shares.system, limits.small).with_parts(stable.parts)
         untrusted = _untrusted_entries(unaccepted(files, audience), settings, budget // shares.summary)
-
         said = opening_entries(turn, snapshot.at)
-        opening, later = (*said, *stable.untrusted, *snapshot.note), step_entries(turn, steps, snapshot.at)
+        opening, later = (*said, *stable.untrusted, *snapshot.untrusted), step_entries(turn, steps, snapshot.at)
         own = pair([*opening, *later])
         past, history = self._visible_history(turn, view, keep, snapshot.at)
         summary = _summary_entry(past, budget // shares.summary)
@@ -228,9 +239,15 @@ class PromptBuilder:
             self._snapshots[key] = snapshot
             while len(self._snapshots) > _OPEN_TURNS:
                 self._snapshots.popitem(last=False)
-        if self._memory is not None and not self._memory.allowed(turn, model):  # withdrawn; applies from this step on
+        # what was withdrawn is gone from this step on
+        if not self._permits(turn, model):
+            return snapshot.without(_DENIED_PARTS)
+        if self._memory is not None and not self._memory.allowed(turn, model):
             return snapshot.without(_MEMORY_PARTS)
         return snapshot
+
+    def _permits(self, turn: Turn, model: str) -> bool:
+        return self._memory is None or self._memory.permitted(turn, model)
 
     async def _take_snapshot(
         self, turn: Turn, view: TranscriptView, model: str, steps: Sequence[Step] = ()
@@ -239,7 +256,9 @@ class PromptBuilder:
         spoken = (step.text for step in steps if isinstance(step, Transcribed) and step.label != FILE_LABEL)
         text = "\n".join(filter(None, (*(inbound.text for inbound in turn.inbounds), *spoken)))
         memories, note, written = await asyncio.gather(
-            self._recall(turn, view, model, text), self._load_note(turn), self._features.now(turn, now.timestamp())
+            self._recall(turn, view, model, text),
+            self._load_note(turn, model),
+            self._features.now(turn, now.timestamp()),
         )
         lines, shown = context.memory_lines(memories, self._settings.memory_chars, self._zone)
         if self._memory is not None and _count_trusted(shown) < _count_trusted(memories):
@@ -249,14 +268,14 @@ class PromptBuilder:
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (_MEMORIES, context.titled_list("Memories", lines)),
-            ("working memory", note_line),
+            (_NOTE, note_line),
             *written.parts,
             ("waiting work", context.titled_list("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
         news = tuple(await self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
         block = context.block([part for _, part in parts])
-        return _Snapshot(parts, block, now.timestamp(), (*untrusted, *written.untrusted), news, tuple(shown))
+        return _Snapshot(parts, block, now.timestamp(), written.untrusted, untrusted, news, tuple(shown))
 
     async def _recall(self, turn: Turn, view: TranscriptView, model: str, text: str) -> Sequence[Memory]:
         if self._memory is None or not (text and self._settings.recall_limit and self._memory.allowed(turn, model)):
@@ -264,9 +283,11 @@ class PromptBuilder:
         shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
         return await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
 
-    async def _load_note(self, turn: Turn) -> WorkingNote | None:
+    async def _load_note(self, turn: Turn, model: str) -> WorkingNote | None:
         """Return the session's note, or its person's note for all conversations."""
-        return await self._notes.load(turn.session, SessionKey(memory_scope(turn).person)) if self._notes else None
+        if self._notes is None or not self._permits(turn, model):
+            return None
+        return await self._notes.load(turn.session, SessionKey(memory_scope(turn).person))
 
     def _render_note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[TranscriptEntry, ...]]:
         """Return the working note as a line of the block, or, if untrusted and fresh, as entries to put between marks.

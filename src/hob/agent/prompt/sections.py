@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
@@ -22,6 +22,10 @@ class WrittenSections:
 
     parts: tuple[tuple[str, str], ...] = ()
     untrusted: tuple[TranscriptEntry, ...] = ()
+
+    def without(self, names: Collection[str]) -> "WrittenSections":
+        """Return a copy without these parts."""
+        return WrittenSections(tuple(part for part in self.parts if part[0] not in names), self.untrusted)
 
 
 _NOTHING = WrittenSections()

@@ -95,11 +95,11 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     def reconfigure(config: Config) -> None:
         """Apply settings, from the next step of a running turn on."""
-        before = policy(""), service.settings.recall
+        before = policy(), service.settings.recall
         policy.reconfigure(config)
         service.settings = config[MemorySettings]
         budget.tokens = service.settings.background_tokens
-        if (policy(""), service.settings.recall) != before:
+        if (policy(), service.settings.recall) != before:
             profile.renew()
 
     def status() -> Mapping[str, Any]:
@@ -162,7 +162,9 @@ async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: RunningSer
 
 def _is_owners(service: MemoryService, turn: Turn) -> bool:
     """Return whether a prompt is the owner's alone. A preview's turn has no message."""
-    return service.allowed(turn, "") if turn.inbounds else not is_group(turn.session)
+    if turn.inbounds:
+        return service.allowed(turn, "")
+    return service.settings.recall and service.permitted(turn, "") and not is_group(turn.session)
 
 
 def _er1(kernel: Kernel, notify: Callable[[], None]) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:

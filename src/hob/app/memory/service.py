@@ -4,8 +4,11 @@ from collections.abc import Collection
 
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
+from hob.app.subagents.sessions import depth_of
 from hob.config.loading import Config
 from hob.core.clock import Clock
+from hob.core.trust.labels import SenderClass
+from hob.core.turns import Turn
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.memory.embedding import MemoryEmbedder
@@ -18,7 +21,7 @@ from hob.store.store import Store
 
 
 class MemoryPolicy:
-    """Whether the owner's turns may use memory; a rule that denies the tool `recall` denies that too."""
+    """Whether turns may use memory; a rule that denies the tool `recall` denies that too."""
 
     def __init__(self, policy: PolicySettings) -> None:
         self._policy = policy
@@ -27,10 +30,16 @@ class MemoryPolicy:
         """Apply changed settings."""
         self._policy = config[PolicySettings]
 
-    def __call__(self, model: str) -> bool:
-        policy = self._policy
+    def __call__(self, model: str = "", turn: Turn | None = None) -> bool:
+        """Return the verdict on a turn; without one, on the owner's turns."""
+        policy, inbounds = self._policy, (*turn.inbounds, *turn.joined) if turn else ()
         rules = [ToolRules(policy.allow, policy.deny), ToolRules(list(PROFILES[policy.profile]))]
-        rules += [policy.senders[who] for who in ("owner",) if who in policy.senders]
+        senders = {each.sender.cls for each in inbounds} or {SenderClass.OWNER}
+        rules += [policy.senders[who] for who in senders if who in policy.senders]
+        groups = [each.origin for each in inbounds if each.group]
+        places = {place for at in groups for place in ("*", at.channel, f"{at.channel}:{at.chat}")}
+        rules += [policy.groups[place] for place in places if place in policy.groups]
+        rules += [policy.subagents] if turn and depth_of(turn.session) else []
         rules += [policy.providers[name] for name in (model.partition("/")[0], model) if name in policy.providers]
         return not any(ToolList(tuple(each.allow), tuple(each.deny)).refuses("recall") for each in rules)
 

@@ -1,6 +1,6 @@
 """The settings that can change while Hob runs."""
 
-AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp")
+AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp", "policy")
 """Sections that can change while Hob runs. So can secrets of every section."""
 KEYS_AT_RUN_TIME = frozenset(
     {
@@ -9,6 +9,10 @@ KEYS_AT_RUN_TIME = frozenset(
         "dashboard.phone",
         "delivery.silent_channels",
         "delivery.silent_mode",
+        "memory.background_tokens",
+        "memory.citations",
+        "memory.max_items",
+        "memory.recall",
         "spending.daily",
         "spending.daily_tokens",
         "spending.monthly",

@@ -109,7 +109,7 @@ async def _make_turn_services(
     )
     accept = _make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
 
-    renew = _make_renewal(kernel, models, guard, tool_runtime)
+    renew = _make_renewal(kernel, models, guard, tool_runtime, commands)
     stack.enter_context(kernel.signals.settings.subscribed(renew))
 
     def prepare() -> None:
@@ -228,13 +228,17 @@ def _turn_dependencies(
 
 
 def _make_renewal(
-    kernel: Kernel, models: ModelServices, guard: LazyGuard, tool_runtime: LazyToolRuntime
+    kernel: Kernel, models: ModelServices, guard: LazyGuard, tool_runtime: LazyToolRuntime, commands: SlashCommands
 ) -> Callable[[Config], None]:
     """Return the callback that applies changed settings."""
-    workspace = kernel.config[WorkspaceSettings]
+    workspace, policy = kernel.config[WorkspaceSettings], kernel.config[PolicySettings]
 
     def renew(new: Config) -> None:
-        nonlocal workspace
+        nonlocal workspace, policy
+        if policy != new[PolicySettings]:
+            policy = new[PolicySettings]
+            commands.reconfigure(_make_permission_modes(new))
+            guard.renew()
         if workspace.work != new[WorkspaceSettings].work:
             workspace = new[WorkspaceSettings]
             tool_runtime.reconfigure(new)
@@ -252,18 +256,21 @@ def _make_commands(
 ) -> SlashCommands:
     """Make the slash commands of Hob and its features. Raises NotConfigured if names clash."""
     config = kernel.config
-    policy, channels = config[PolicySettings], config[ApprovalSettings].channels
-    permission_modes = PermissionModes(
-        PermissionLevel(tuple(Mode), policy.mode),
-        PermissionLevel(tuple(Autonomy), policy.autonomy),
-        lambda inbound: not may_answer(inbound, channels),
-    )
     home, sessions = kernel.session_queues.context.routing.session_of, kernel.store.sessions
     return SlashCommands(
         operations, sessions, models.budget, kernel.clock, config[AgentSettings], models.default_model,
         models.model,
-        permission_modes, home, _feature_commands(kernel, features),
+        _make_permission_modes(config), home, _feature_commands(kernel, features),
     )  # fmt: skip
+
+
+def _make_permission_modes(config: Config) -> PermissionModes:
+    policy, channels = config[PolicySettings], config[ApprovalSettings].channels
+    return PermissionModes(
+        PermissionLevel(tuple(Mode), policy.mode),
+        PermissionLevel(tuple(Autonomy), policy.autonomy),
+        lambda inbound: not may_answer(inbound, channels),
+    )
 
 
 def _feature_commands(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
