@@ -111,7 +111,7 @@ async def test_unreadable_reflection_deletes_nothing(store: Store) -> None:
         assert len(await seen(store)) == 210
 
 
-async def test_reflection_keeps_every_high_observation_and_expires_the_replaced(store: Store) -> None:
+async def test_reflection_keeps_every_high_observation_and_hides_the_replaced(store: Store) -> None:
     await fill(store, 30, 180)
     await store.items.add([message(999)])
     model = Answers("\n".join(f"- [MEDIUM] many leeks message {n} ({n + 1})" for n in range(96)))
@@ -122,7 +122,30 @@ async def test_reflection_keeps_every_high_observation_and_expires_the_replaced(
     assert "high leeks" not in model.asked[0]
     replaced = await store.items.of(OWNER).select("i.layer = 'observation' AND i.superseded_by != ''")
     assert len(replaced) == 180
-    assert all(item.expires_at for item in replaced)
+
+
+async def test_replaced_observations_keep_their_lifetime_and_return_with_the_line_that_replaced_them(
+    store: Store,
+) -> None:
+    await store.items.add([message(n) for n in range(50)])
+    lines = "\n".join(f"- [{'MEDIUM' if n % 2 else 'LOW'}] leeks message {n} ({n + 1})" for n in range(30))
+    await observer_of(store).step(Answers(lines))
+    before = {item.text: (item.superseded_by, item.expires_at) for item in await seen(store)}
+    await store.items.add([message(999)])
+    first = "- [LOW] leeks in the garden message 1 (1, 3)"
+    await observer_of(store, max_observations=20).step(Answers(f"{first}\n- [LOW] garden leeks message 2 (2, 4)"))
+    condensed = {item.text: item for item in await seen(store)}
+    assert len(condensed) == 2
+    of = store.items.of(OWNER)
+    every = await of.select("i.layer = 'observation'")
+    assert {item.text: item.expires_at for item in every if item.text in before} == {
+        text: expires for text, (_, expires) in before.items()
+    }
+    other = condensed.pop("garden leeks message 2")
+    await store.erasure.erase_items([other.id], "asked to")
+    assert {item.text for item in await seen(store)} == {*condensed, "leeks message 1", "leeks message 3"}
+    await store.erasure.erase_items([item.id for item in condensed.values()], "asked to")
+    assert {item.text: (item.superseded_by, item.expires_at) for item in await seen(store)} == before
 
 
 async def test_reflection_that_repeats_an_observation_keeps_it(store: Store) -> None:
@@ -173,6 +196,9 @@ SUPPORTED = (
         True,
     ),
     ("Der Nutzer wohnt mit Familie Schmidt in Lagos", "Ich wohne in Berlin.", False),
+    ("The owner: 3 February", "Please show me what is new at the third source.", False),
+    ("The owner has a cat", "My cat is ill.", True),
+    ("The owner has a dog", "My cat is ill.", False),
     ("Der Nutzer ist gegen Penicillin allergisch", "Penicillin vertrage ich nicht, ich bin allergisch.", True),
 )
 

@@ -11,11 +11,13 @@ import pytest
 from hob.app.memory import documents, folder_watch
 from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
 from hob.app.memory.owners_files import WALK_SECONDS
-from hob.core.memory import Scope
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import ForgetRequest
 from hob.testing.clock import ManualClock
 from tests.app.visiting import ME, Visited, visited
+from tests.tools.documents import samples
 
 UNABLE = "nothing tells of changes here"
 
@@ -317,3 +319,37 @@ async def test_watcher_reports_changes_after_a_quiet_period_or_at_the_latest_int
             await clock.advance(1.0)
         assert len(told) >= 3
         listening.cancel()
+
+
+async def test_expired_items_are_deleted_within_a_day_also_without_a_turn(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        now = hob.clock.now().timestamp()
+        page = MemoryItem(
+            scope=Scope("owner"), layer=Layer.TOOL, source="tool:web_fetch", text="news of the harbour",
+            label=Label(Origin.WEB, Trust.UNTRUSTED), at=now, expires_at=now + 3_600,
+        )  # fmt: skip
+        await hob.app.store.items.add([page])
+        async with asyncio.timeout(10):
+            while await hob.app.store.items.of(Scope("owner")).select("i.layer = 'tool'"):
+                await hob.clock.advance(3_600)
+                await asyncio.sleep(0.005)
+        assert hob.model.requests == []
+
+
+async def test_documents_that_hob_can_read_are_remembered_and_cited_by_their_lines(tmp_path: Path) -> None:
+    folder = written(tmp_path / "papers", boat="The boat is moored in Whitby, below the abbey.")
+    (folder / "lease.pdf").write_bytes(samples.pdf("The lease of the shed ends in October."))
+    (folder / "sums.xlsx").write_bytes(samples.xlsx())
+    (folder / "book.epub").write_bytes(samples.epub())
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        assert await add(hob, folder) == []
+        kept = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
+        sources = {Path(item.source.partition(":")[2]).name for item in kept}
+        assert sources == {"boat.md", "lease.pdf", "sums.xlsx", "book.epub"}
+        assert any("lease of the shed ends in October" in item.text for item in kept)
+        assert await hob.app.store.items.trust(Scope("owner"), f"document:{folder}", Trust.TRUSTED)
+        await hob.answer("Where is the boat moored?", ME)
+        (line,) = [line for line in hob.seen.splitlines() if "Whitby" in line]
+        assert ", Source: /" in line
+        assert line.endswith("boat.md#L1-L3]")

@@ -16,7 +16,7 @@ from hob.memory.service import MemoryService
 from hob.workspace.settings import WorkspaceSettings
 
 PRUNE_SECONDS = 86_400.0
-"""Minimum seconds between two prunings."""
+"""Seconds between two prunings."""
 LOOK_SECONDS = 30.0
 """Minimum seconds between two looks at the owner's files after turns."""
 WALK_SECONDS = 300.0
@@ -28,7 +28,7 @@ _REST_FACTOR = 9
 class OwnersFiles:
     """Job that indexes changes in the owner's files and prunes expired items.
 
-    While no events arrive and no file changes, memory is not queried either.
+    While no events arrive and no file changes, memory is queried once a day.
     """
 
     def __init__(
@@ -62,24 +62,27 @@ class OwnersFiles:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._after_turns())
                 group.create_task(self._as_they_change())
+                group.create_task(self._prune_daily())
 
     async def _after_turns(self) -> None:
         clock = self._kernel.clock
         with self._kernel.store.timeline.news((EventKind.TURN,)) as news:
-            pruned = walked = -math.inf
+            walked = -math.inf
             while True:
                 news.clear()
                 looked = clock.monotonic()  # before the look, so that changes during it lead to another one
-                walks, prunes = looked - walked > WALK_SECONDS, looked - pruned > PRUNE_SECONDS
+                walks = looked - walked > WALK_SECONDS
                 await self._look(None if walks else ())
                 walked = looked if walks else walked
-                if prunes:
-                    await self._service.prune(self._kernel.store.memory_lifecycle)
-                    pruned = looked
                 await news.wait()
                 while clock.monotonic() - looked < LOOK_SECONDS:
                     news.clear()
                     await news.wait()
+
+    async def _prune_daily(self) -> None:
+        while True:
+            await self._service.prune(self._kernel.store.memory_lifecycle)
+            await self._kernel.clock.sleep(PRUNE_SECONDS)
 
     async def _as_they_change(self) -> None:
         clock = self._kernel.clock

@@ -10,7 +10,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.background_model import CONSOLIDATION, BackgroundModel, WorkPaused
-from hob.memory.observations.lines import is_grounded, numbered
+from hob.memory.observations.lines import is_supported, numbered
 from hob.memory.observations.work import ConversationWork
 
 GAP_SECONDS = 1_800.0
@@ -63,7 +63,7 @@ class Consolidator(ConversationWork):
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
             raise WorkPaused("answer", translatable("the model gave no summary"))
-        trust = Trust.TRUSTED if is_grounded(text, messages) else Trust.UNTRUSTED
+        trust = Trust.TRUSTED if is_supported(text, messages) else Trust.UNTRUSTED
         item = MemoryItem(
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),
             at=messages[-1].at, role="assistant", kind="summary", evidence=tuple(each.id for each in messages),

@@ -88,16 +88,9 @@ def read_observations(text: str, at: float) -> Iterator[Observation]:
             yield Observation(_CITED.sub("", told)[:_LONGEST], found[1].lower(), day, numbers)
 
 
-def is_grounded(text: str, sources: Sequence[MemoryItem]) -> bool:
-    """Return whether enough of the text's words are in its sources."""
-    words = {word for word in words_of(text) if len(word) > 3}
-    said = {word for item in sources for word in words_of(item.text)}
-    return len(words & said) >= _GROUNDED * len(words)
-
-
 def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
-    """Return whether the sources contain the text's numbers, names and enough of its words, also inflected or
-    compounded.
+    """Return whether the sources contain the text's numbers, names and enough of its words (at least one), also
+    inflected or compounded.
 
     Days and times may be computed ("tomorrow"), small numbers may be words. In German, where every noun looks like a
     name, half of the names suffice.
@@ -120,8 +113,9 @@ def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
     missing = [each for each in names if not stands(each)]
     if len(missing) > (len(names) // 2 if is_german(words_of(text)) else 0):
         return False
-    words = {word for word in words_of(plain) if len(word) >= _PART and word not in _GENERIC | SMALL_WORDS}
-    return sum(map(stands, words)) >= _GROUNDED * len(words)
+    words = {word for word in words_of(plain) if word not in _GENERIC | SMALL_WORDS}
+    long = [word for word in words if len(word) >= _PART]
+    return sum(map(stands, long)) >= _GROUNDED * len(long) if long else any(map(stands, words))
 
 
 def _day(text: str, usual: float) -> float:

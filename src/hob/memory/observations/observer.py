@@ -82,8 +82,7 @@ class Observer(ConversationWork):
         items = _items(found, scope, lesser)
         if not items or len(found) >= len(lesser):
             raise self._unreadable()
-        until = self._clock.now().timestamp() + DAYS["low"] * _DAY
-        await self._work.keep(scope, items, None, replaced=[item.seq for item in lesser], until=until)
+        await self._work.keep(scope, items, None, replaced=lesser)
         self._made()
 
     def _unreadable(self) -> WorkPaused:

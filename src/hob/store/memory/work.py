@@ -4,7 +4,6 @@ The queue consists of stored items: nothing is queued twice, and forgotten items
 that reads items across scopes, to find whose items are next.
 """
 
-import json
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -46,13 +45,11 @@ _OBSERVATIONS = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE {MINE} AND i.layer = 'observation' AND i.superseded_by = ''"  # noqa: S608
     " AND i.trust = 'trusted' AND i.kind != 'summary' ORDER BY i.at DESC, i.seq DESC"
 )
-_REPLACE = (
-    "UPDATE memory_items SET superseded_by = ?, expires_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
-    " AND scope = ? AND agent = ?"
-)
+_REPLACE = "UPDATE memory_items SET superseded_by = ? WHERE seq = ? AND scope = ? AND agent = ?"
+# max is NULL (never) if either is
 _STATED_AGAIN = (
-    "UPDATE memory_items SET superseded_by = '', expires_at = ? WHERE id = ? AND scope = ? AND agent = ?"
-    " AND superseded_by != ''"
+    "UPDATE memory_items SET superseded_by = '', expires_at = max(expires_at, ?) WHERE id = ? AND scope = ?"
+    " AND agent = ? AND superseded_by != ''"
 )
 
 
@@ -104,17 +101,17 @@ class StoredWork(StorePart):
         items: Sequence[MemoryItem],
         work: tuple[str, str, int] | None,
         *,
-        replaced: Sequence[int] = (),
-        until: float = 0.0,
+        replaced: Sequence[MemoryItem] = (),
     ) -> None:
-        """Store items with the progress of the work. Items that they replace expire at `until`, unless they are among
-        the new ones. Raises StoreErrors.
+        """Store items with the progress of the work. Raises StoreErrors.
+
+        Each replaced item points to the item derived from it, or to the first one, so that it returns if that one is
+        deleted, unless it is among the new ones. It keeps its own expiry.
         """
         added = add_items(connection, items)
-        if replaced:
-            by = added[0].id if added else items[0].id
-            values = (by, until, json.dumps(list(replaced)), scope.person, scope.agent)
-            connection.execute(_REPLACE, values)
+        for old in replaced:
+            by = next((item.id for item in added if old.id in item.evidence), (added or items)[0].id)
+            connection.execute(_REPLACE, (by, old.seq, scope.person, scope.agent))
         stated = [(item.expires_at, item.id, scope.person, scope.agent) for item in items]
         connection.executemany(_STATED_AGAIN, stated)
         if work is not None:
