@@ -92,6 +92,8 @@ class MemoryService:
         self._clock = clock
         self._allows = allows
         self._has_news = True
+        self.problem = ""
+        """Why the last search compared words only, although there is an embedder."""
         self.permanent = 0
         """Number of items that never expire, at the last count."""
         self.overflow = Overflow()
@@ -129,15 +131,18 @@ class MemoryService:
         """Return what helps with the query, best first. `asked` marks an explicit search; `as_of` searches memory as it
         was at that time (Unix seconds). Raises StoreErrors.
 
-        If the embedder fails, words alone count, and the status shows its `problem`.
+        If the embedder fails, words alone count, and `problem` says why.
         """
         now = min(as_of, self._clock.now().timestamp())
         retriever = self._thorough if asked else self._retriever
         search = partial(retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
         try:
-            return await search(as_of=as_of)
-        except ModelError:
+            found = await search(as_of=as_of)
+        except ModelError as error:
+            self.problem = str(error) or error.fault.value
             return await search(meaning=False, as_of=as_of)
+        self.problem = ""
+        return found
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """Return the item whose id has this prefix; None if there is none or more than one. Raises StoreErrors."""
@@ -208,7 +213,13 @@ class MemoryService:
             return item.session == turn.session and item.position >= shown_from
 
         found = await self._recall(query, memory_scope(turn), limit, shown)
-        return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
+        cited = self.cites(turn)
+        return tuple(each if cited or not each.label.trusted else replace(each, source="") for each in found)
+
+    def cites(self, turn: Turn) -> bool:
+        """Return whether trusted memories name where they come from; by default not in groups."""
+        group = any(inbound.group for inbound in (*turn.inbounds, *turn.joined))
+        return self.settings.citations == "on" or (self.settings.citations == "auto" and not group)
 
     def overflowed(self) -> None:
         """Record that recalled memories did not all fit the prompt."""

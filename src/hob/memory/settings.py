@@ -13,7 +13,8 @@ class MemorySettings:
     recall: bool = setting(True, "Add relevant memories to each message.", stored=True)
     citations: str = setting(
         "auto",
-        "Cite the source of each memory used: on, off, or auto (not in groups).",
+        "Name the source of each recalled memory, also in the results of tools: on, off, or auto (not in groups). "
+        "Untrusted ones always name it.",
         one_of=("on", "off", "auto"),
         stored=True,
     )

@@ -8,9 +8,9 @@ import pytest
 from hob.app.memory.embedding import SEARCHES
 from hob.core.memory import MemoryItem, Scope
 from hob.core.models import ModelReply, Usage
-from hob.core.ports.memory import MemorySearch
 from hob.gateway.memory import MemoryQuery
 from hob.testing.model_server import ModelServer
+from hob.tools.memory.ports import MemorySearch
 from tests.app.memory.test_embedding import memory
 from tests.app.visiting import ME, Visited, visited
 

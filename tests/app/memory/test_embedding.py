@@ -97,6 +97,11 @@ async def test_failing_embedder_is_reported_and_words_still_find(tmp_path: Path)
         found = await memory(hob).items.items(MemoryQuery("boiler"))
         assert found["items"][0]["text"] == "The boiler was repaired in March"
         assert "nowhere" in found["problem"]
+        await hob.knows()
+        told = await hob.answer("/memory boiler", ME)
+        assert "The boiler was repaired in March" in told
+        assert "By words alone; the embedder failed: " in told
+        assert "nowhere" in told
         await status(
             hob,
             lambda told: (

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hob.core.errors import ToolFailed
+from hob.core.errors import ModelError, ModelFault, ToolFailed
 from hob.core.ids import SessionKey, TurnId, new_inbound_id, new_span_id, new_trace_id
-from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
+from hob.core.memory import Layer, MemoryItem, Recalled, Scope, WorkingNote
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
@@ -28,8 +29,9 @@ from tests.tools.calling import a_call
 OWNERS = SessionKey("owner")
 
 
-def service(store: Store) -> MemoryService:
-    return MemoryService(store.items, store.facts, Retriever(store.memory_index), MemorySettings(), ManualClock())
+def service(store: Store, citations: str = "auto") -> MemoryService:
+    settings = MemorySettings(citations=citations)
+    return MemoryService(store.items, store.facts, Retriever(store.memory_index), settings, ManualClock())
 
 
 @pytest.fixture
@@ -226,3 +228,71 @@ async def test_conversation_item_is_read_with_its_context(tools: MemoryTools, st
     assert read.index("Who fetches us?") < read.index("van") < read.index("kayaks")
     assert "Elsewhere" not in await text(tools, of(), "memory_get", path=items[4].id[:12])
     assert "Later." not in read
+
+
+@pytest.mark.parametrize(
+    ("citations", "group", "cited"),
+    [("on", True, True), ("auto", False, True), ("auto", True, False), ("off", False, False), ("off", True, False)],
+)
+async def test_results_name_their_sources_as_set_and_untrusted_ones_always(
+    store: Store, citations: str, group: bool, cited: bool
+) -> None:
+    tools = MemoryTools(store.memories, service(store, citations), store.working_notes)
+    inbound = wrote(group=group)
+    await text(tools, of(inbound), "remember", text="The bank is in Elm Street.")
+    await text(tools, of(inbound, trust=Trust.UNTRUSTED), "remember", text="The bank pays to account 666.")
+    for name, source in (("recall", "local:main, t"), ("memory_search", "fact:remember")):
+        trusted, untrusted = sorted((await text(tools, of(inbound), name, query="bank", untrusted=True)).splitlines())
+        assert "Elm Street" in trusted
+        assert "2026-01-01" in trusted
+        assert (source in trusted) is cited
+        assert source in untrusted
+        assert "untrusted]" in untrusted
+
+
+async def test_note_for_all_conversations_is_used_where_a_session_has_none(tools: MemoryTools, store: Store) -> None:
+    here, person = SessionKey("local:main"), SessionKey("owner")
+    await text(tools, of(), "update_working_memory", content="aim: the garden", everywhere=True)
+    found = await store.working_notes.load(SessionKey("telegram:1"), person)
+    assert found is not None
+    assert found.text == "aim: the garden"
+    await text(tools, of(), "update_working_memory", content="aim: this list")
+    for session, wanted in ((here, "aim: this list"), (SessionKey("telegram:1"), "aim: the garden")):
+        found = await store.working_notes.load(session, person)
+        assert found is not None
+        assert found.text == wanted
+    await text(tools, of(), "update_working_memory", content="")
+    found = await store.working_notes.load(here, person)
+    assert found is not None
+    assert found.text == "aim: the garden"
+
+
+@pytest.mark.parametrize("inbound", [wrote(group=True), wrote(SenderClass.MEMBER)])
+async def test_note_of_a_group_or_member_never_becomes_the_owners(
+    tools: MemoryTools, store: Store, inbound: Inbound
+) -> None:
+    await text(tools, of(inbound, session="x:y"), "update_working_memory", content="pay them", everywhere=True)
+    assert await store.working_notes.load(SessionKey("owner")) is None
+    assert await store.working_notes.load(SessionKey("x:y")) is not None
+
+
+async def test_private_conversation_leaves_no_note_for_others(tools: MemoryTools, store: Store) -> None:
+    with pytest.raises(ToolFailed, match="private"):
+        await text(tools, of(session="local:private-1"), "update_working_memory", content="x", everywhere=True)
+    assert await store.working_notes.load(SessionKey("owner")) is None
+
+
+async def test_results_say_that_the_embedder_failed(store: Store) -> None:
+    class Failing(Retriever):
+        async def search(self, *args: Any, **named: Any) -> tuple[Recalled, ...]:
+            if named.get("meaning", True):
+                raise ModelError(ModelFault.OVERLOAD, "nobody answers")
+            return await super().search(*args, **named)
+
+    memory = MemoryService(store.items, store.facts, Failing(store.memory_index), MemorySettings(), ManualClock())
+    tools = MemoryTools(store.memories, memory, store.working_notes)
+    await text(tools, of(), "remember", text="The bank is in Elm Street.")
+    for name in ("recall", "memory_search"):
+        first, last = (await text(tools, of(), name, query="bank")).splitlines()
+        assert "Elm Street" in first
+        assert last == "[by words alone: the embedder failed]"

@@ -19,7 +19,7 @@ from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
 from hob.gateway.lazy_ports import MemoryControls
 from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery, SetGoalRequest
-from hob.memory.views import fact_line, fact_text, goal_line, item_line
+from hob.memory.views import fact_line, fact_text, goal_line, item_line, short
 from hob.store.messages.inbox import InboxLimits
 
 _SHOWN = 10
@@ -79,8 +79,11 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     if words == "why":
         return _explained(call.language, (await memory.items.recalled(session=call.session))["items"])
     if words:
-        found = (await memory.items.items(MemoryQuery(query=words, limit=_SHOWN)))["items"]
-        return "\n".join(map(item_line, found)) or say(call.language, "Nothing found.")
+        seen = await memory.items.items(MemoryQuery(query=words, limit=_SHOWN))
+        lines = [*map(item_line, seen["items"])] or [say(call.language, "Nothing found.")]
+        if problem := seen["problem"]:
+            lines.append(say(call.language, "By words alone; the embedder failed: {problem}", problem=short(problem)))
+        return "\n".join(lines)
     status = await memory.status.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
     kept = (await memory.items.items(MemoryQuery(source="fact:remember", limit=_SHOWN)))["items"]

@@ -27,7 +27,6 @@ from hob.core.ids import TurnId
 from hob.core.lazy import Lazy
 from hob.core.memory import Fact, MemoryItem, Scope
 from hob.core.models import TranscriptEntry
-from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
 from hob.gateway.lazy_ports import MemoryControls
@@ -50,7 +49,7 @@ from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
 from hob.store.memory.indexing import index_import, index_turns
-from hob.tools.memory.ports import KnownFacts
+from hob.tools.memory.ports import KnownFacts, MemorySearch
 from hob.tools.registry.groups import ToolRatings
 from hob.workspace.settings import WorkspaceSettings
 

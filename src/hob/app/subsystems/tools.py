@@ -4,8 +4,7 @@ from hob.agent.prompt.specs import EARLIER
 from hob.app.browser.port import PagePictures
 from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
-from hob.core.ports.memory import MemorySearch
-from hob.tools.memory.ports import KnownFacts
+from hob.tools.memory.ports import KnownFacts, MemorySearch
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.web.settings import WebSettings

@@ -18,7 +18,6 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import TurnId
 from hob.core.lazy import Lazy
-from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext
@@ -27,7 +26,7 @@ from hob.core.translation.remarks import Remark
 from hob.gateway.policy import PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
-from hob.tools.memory.ports import KnownFacts, MemoryPorts
+from hob.tools.memory.ports import KnownFacts, MemoryPorts, MemorySearch
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
 if TYPE_CHECKING:  # the type that `_maker` returns, for annotations only

@@ -17,6 +17,7 @@ from hob.core.lazy import Lazy
 from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.tools import ToolCatalog
+from hob.tools.memory.ports import MemorySearch
 from hob.tools.memory.remember import PluginMemories
 from hob.tools.registry.groups import Group, Groups, ToolRatings, closed_groups, shown_tools
 
@@ -34,7 +35,8 @@ def make_registry(kernel: Kernel, features: Features, operations: Callable[[], D
         [toolset for contribution in features for toolset in contribution.toolsets],
     )
     if sources := [each for contribution in features for each in contribution.recall]:
-        shown = PluginMemories(shown, sources)
+        memory = cast(MemorySearch | None, features.ports.get(MemorySearch))
+        shown = PluginMemories(shown, sources, memory.cites) if memory else PluginMemories(shown, sources)
     names = Counter(name for part in parts for name in part)
     try:
         if twice := sorted(name for name, count in names.items() if count > 1):

@@ -1,10 +1,9 @@
-"""Ports of memory: recall, search, remembering, working notes."""
+"""Ports of memory: recall, remembering, working notes."""
 
-from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from hob.core.ids import SessionKey
-from hob.core.memory import Memory, MemoryItem, Recalled, Scope, WorkingNote
+from hob.core.memory import Memory, WorkingNote
 from hob.core.trust.labels import Label
 
 
@@ -13,19 +12,6 @@ class Recall(Protocol):
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
         """Return memories that help with the query, best first; empty if there are none. Never raises."""
-
-
-class MemorySearch(Recall, Protocol):
-    """Searches all of a person's memory for tools."""
-
-    async def search(self, query: str, scope: Scope, limit: int, layers: Collection[str] = ()) -> Sequence[Recalled]:
-        """Return what matches the query in this scope and these layers (or all), best first. Raises StoreErrors."""
-
-    async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
-        """Return the item with this id prefix and what was said around it, in order. Raises StoreErrors."""
-
-    async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
-        """Return the sections of a document, in order. Raises StoreErrors."""
 
 
 class Remember(Protocol):

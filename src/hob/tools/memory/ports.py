@@ -1,11 +1,32 @@
 """Ports of the memory tools, beside those in `hob.core.ports.memory`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from hob.core.memory import Fact, Goal, GoalNote, GoalState, Scope
-from hob.core.ports.memory import MemorySearch
+from hob.core.memory import Fact, Goal, GoalNote, GoalState, MemoryItem, Recalled, Scope
+from hob.core.ports.memory import Recall
 from hob.core.trust.labels import Label
+from hob.core.turns import Turn
+
+
+class MemorySearch(Recall, Protocol):
+    """Searches all of a person's memory for tools."""
+
+    async def search(self, query: str, scope: Scope, limit: int, layers: Collection[str] = ()) -> Sequence[Recalled]:
+        """Return what matches the query in this scope and these layers (or all), best first. Raises StoreErrors."""
+
+    async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
+        """Return the item with this id prefix and what was said around it, in order. Raises StoreErrors."""
+
+    async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
+        """Return the sections of a document, in order. Raises StoreErrors."""
+
+    @property
+    def problem(self) -> str:
+        """Why the last search compared words only; empty if it did not have to."""
+
+    def cites(self, turn: Turn) -> bool:
+        """Whether results name where they come from, in this turn. Untrusted ones always do."""
 
 
 class KnownFacts(Protocol):

@@ -2,18 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidCall
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
-from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
+from hob.core.ports.memory import Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust, combine_trust
-from hob.core.turns import memory_scope
+from hob.core.turns import Turn, memory_scope
+from hob.tools.memory.ports import MemorySearch
 from hob.tools.memory.specs import MEMORY_GET, MEMORY_SEARCH, RECALL, REMEMBER, UPDATE_WORKING_MEMORY
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
@@ -24,6 +25,7 @@ _LONGEST_RESULT = 700
 _LONGEST_READ = 12_000
 _USUAL = 8
 _NOTHING = "(nothing)"
+_WORDS_ONLY = "[by words alone: the embedder failed]"
 
 
 class MemoryTools:
@@ -61,12 +63,13 @@ class MemoryTools:
     ) -> ToolOutput:
         limit = min(max(limit, 1), _MAX)
         found = await self._memory.recall(query, SessionKey(memory_scope(context.turn).person), limit)
-        lines, labels = _told(found, untrusted)
+        lines, labels = _told(found, untrusted, cited=self._memory.cites(context.turn))
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
         if note is not None and not note.label.trusted:  # a trusted note is already in the prompt
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
             labels.append(note.label)
+        lines += [_WORDS_ONLY] if self._memory.problem else []
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, combine_trust(labels)))
 
     @implements(MEMORY_SEARCH)
@@ -76,10 +79,12 @@ class MemoryTools:
         limit, layers = min(max(limit, 1), _MAX), (layer,) if layer else ()
         found = [each.item for each in await self._memory.search(query, memory_scope(context.turn), limit, layers)]
         shown = [item for item in found if untrusted or item.label.trusted]
-        lines = [_item_line(item, _LONGEST_RESULT) for item in shown]
+        cited = self._memory.cites(context.turn)
+        lines = [_item_line(item, _LONGEST_RESULT, cited=cited) for item in shown]
         if left := _left_out([item.label for item in found if item not in shown]):
             lines.append(f"[{left}; to read them too, set untrusted=true]")
-        return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, combine_trust(item.label for item in shown)))
+        lines = [*(lines or [_NOTHING]), *([_WORDS_ONLY] if self._memory.problem else [])]
+        return ToolOutput("\n".join(lines), Label(Origin.TOOL, combine_trust(item.label for item in shown)))
 
     @implements(MEMORY_GET)
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
@@ -88,7 +93,8 @@ class MemoryTools:
         if not shown:
             sections = await self._memory.sections(path, scope)
             shown = [each for each in sections if start <= each.position < start + lines]
-        text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
+        cited = self._memory.cites(context.turn)
+        text = "\n".join(_item_line(each, _LONGEST_READ, cited=cited) for each in shown)
         return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, combine_trust(each.label for each in shown)))
 
     @implements(UPDATE_WORKING_MEMORY, HOB_LABEL)
@@ -115,9 +121,13 @@ class MemoryTools:
 class PluginMemories:
     """Implements `Toolset` over plug-ins' tools. `recall` also searches the plug-ins' sources."""
 
-    def __init__(self, toolset: Toolset, sources: Sequence[Recall]) -> None:
+    def __init__(
+        self, toolset: Toolset, sources: Sequence[Recall], cites: Callable[[Turn], bool] = lambda turn: True
+    ) -> None:
+        """`cites` is that of `MemorySearch`."""
         self._toolset = toolset
         self._sources = sources
+        self._cites = cites
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._toolset.specs()
@@ -131,7 +141,7 @@ class PluginMemories:
         limit = min(max(asked.get("limit", _USUAL), 1), _MAX)
         session = SessionKey(memory_scope(context.turn).person)
         found = [memory for each in self._sources for memory in await each.recall(asked["query"], session, limit)]
-        lines, labels = _told(found, asked.get("untrusted", False))
+        lines, labels = _told(found, asked.get("untrusted", False), cited=self._cites(context.turn))
         own = [] if result.text == _NOTHING and lines else [result.text]
         trust = combine_trust([result.label, *labels])
         return replace(result, text="\n".join([*own, *lines]), label=Label(Origin.TOOL, trust))
@@ -143,27 +153,32 @@ def _checked(text: str, longest: int = _LONGEST) -> str:
     return text
 
 
-def _told(found: Sequence[Memory], untrusted: bool) -> tuple[list[str], list[Label]]:
+def _told(found: Sequence[Memory], untrusted: bool, *, cited: bool) -> tuple[list[str], list[Label]]:
     """Format the memories that may be shown and count the others; return their labels too."""
     shown = [memory for memory in found if untrusted or memory.label.trusted]
-    lines = [_line(memory) for memory in shown]
+    lines = [_line(memory, cited=cited) for memory in shown]
     if left := _left_out([memory.label for memory in found if memory not in shown]):
         lines.append(f"[{left}; to read them too, set untrusted=true]")
     return lines, [memory.label for memory in shown]
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Memory, *, cited: bool) -> str:
     day = utc_day(memory.at) if memory.at else "undated"
-    trust = "" if memory.label.trusted else ", untrusted"
-    return f"- {memory.text} [{day}, {memory.source}{trust}]"
+    return f"- {memory.text} [{day}{_where(memory.source, memory.label, cited)}{_trust(memory.label)}]"
 
 
-def _item_line(item: MemoryItem, longest: int) -> str:
-    day = utc_day(item.at)
-    where = item.evidence[0] if item.kind == "section" and item.evidence else item.source
+def _item_line(item: MemoryItem, longest: int, *, cited: bool) -> str:
+    where = _where(item.evidence[0] if item.kind == "section" and item.evidence else item.source, item.label, cited)
     who = f"{item.speaker}, " if item.speaker else ""
-    trust = "" if item.label.trusted else ", untrusted"
-    return f"- {item.text[:longest]} [{who}{day}, {where}, {item.id[:12]}{trust}]"
+    return f"- {item.text[:longest]} [{who}{utc_day(item.at)}{where}, {item.id[:12]}{_trust(item.label)}]"
+
+
+def _where(source: str, label: Label, cited: bool) -> str:
+    return f", {source}" if cited or not label.trusted else ""
+
+
+def _trust(label: Label) -> str:
+    return "" if label.trusted else ", untrusted"
 
 
 def _left_out(labels: Sequence[Label]) -> str:
