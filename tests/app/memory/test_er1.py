@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from hob.app.memory.er1 import Er1Sync
+from hob.app.running_app import RunningServices
 from hob.core.clock import SystemClock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.settings import Secret
@@ -21,6 +22,7 @@ from hob.memory.er1.settings import Er1Settings
 from hob.memory.json_answer import SourceFailed
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
+from hob.testing.clock import ManualClock
 from tests.tools.web.server import WebServer, reply, web_server
 
 OWNER = Scope("owner")
@@ -144,3 +146,34 @@ async def test_recording_without_a_time_is_passed_over(tmp_path: Path, at: Any) 
         page = json.dumps({"memories": [recording(0), broken]}).encode()
         server.pages = {"/user/access": reply(b'{"ctx_id": "ada"}'), "*": reply(page)}
         assert await sync.sync(client) == 1
+
+
+class Pauses(ManualClock):
+    """A clock that records pauses instead of waiting; `then` is called before each."""
+
+    def __init__(self, then: Callable[[int], None]) -> None:
+        super().__init__()
+        self.pauses = list[float]()
+        self._then = then
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self._then(len(self.pauses))
+
+
+async def test_failing_server_is_asked_ever_more_rarely_and_at_the_usual_rate_once_it_answers(tmp_path: Path) -> None:
+    async with web_server(Er1Server([recording(0)])) as server, synced(tmp_path, server) as (store, _, _):
+
+        def then(pauses: int) -> None:
+            server.key = "another" if pauses < 7 else "er1-key"
+            if pauses == 9:
+                raise asyncio.CancelledError
+
+        clock = Pauses(then)
+        settings = Er1Settings(f"http://127.0.0.1:{server.port}/", Secret.of("er1-key"), "ada")
+        sync = Er1Sync(settings, store, clock)
+        with pytest.raises(asyncio.CancelledError):
+            await sync.run(object.__new__(RunningServices))
+        assert clock.pauses == [300, 600, 1_200, 2_400, 3_600, 3_600, 3_600, 300, 300]
+        assert (sync.view()["connected"], sync.view()["problem"]) == (True, "")
+        assert len(await kept(store)) == 1

@@ -24,7 +24,7 @@ OWNER = Scope("owner")
 def holds(home: Path) -> list[str]:
     """The files of the home in which anything of the word is left."""
     stem = WORD[:9].encode()
-    files = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".log")
+    files = (path for path in home.rglob("*") if path.is_file())
     return [path.name for path in files if stem in path.read_bytes().lower()]
 
 

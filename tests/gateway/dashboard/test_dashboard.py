@@ -22,13 +22,19 @@ from hob.gateway.dashboard.endpoint_names import RESERVED
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
+from hob.memory.views import led
 from hob.testing.model import calls
+from hob.testing.model_server import ModelServer
 from tests.confined import BACKEND
 from tests.gateway.conftest import TOKEN, Machine, machine
 
 ENDPOINTS = api_v1_of(SUBSYSTEMS)
 OPEN = {"/health", "/api/v1/status", "/api/v1/auth/verify", "/api/v1/auth/login"}
 """Routes that answer without a token."""
+KAFCLAWS_COLOURS = {
+    "soul": "#a855f7", "conversation": "#58a6ff", "tool": "#fb923c", "group": "#22c55e", "er1": "#fbbf24",
+    "observation": "#67e8f9",
+}  # fmt: skip
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
 
@@ -315,8 +321,8 @@ async def test_memory_is_listed_added_and_forgotten(hob: Machine) -> None:
     async with signed_in(hob) as page:
         added = (await page.post("/api/v1/memory/items", json={"text": "Anna likes green tea."})).raise_for_status()
         told = (await page.get("/api/v1/memory/status")).json()
-        assert next(each for each in told["layers"] if each["name"] == "soul")["color"] == "#a855f7"
-        assert told["totals"]["total_chunks"] == 1
+        assert {each["name"]: each["color"] for each in told["layers"]}.items() >= KAFCLAWS_COLOURS.items()
+        assert (told["led"], told["totals"]["total_chunks"]) == ("purple", 1)
         figures = (await page.get("/api/v1/memory/metrics")).json()
         assert (figures["memory"]["by_layer"]["fact"], figures["memory"]["chunksEmbedded"]) == (1, 0)
         knowledge = {name: each for name, each in figures["knowledge"].items() if name != "decisions"}
@@ -339,6 +345,34 @@ async def test_memory_is_listed_added_and_forgotten(hob: Machine) -> None:
         assert (len(shown["items"]), shown["erased"]) == (1, 0)
         assert (await page.post("/api/v1/memory/forget", json=wanted)).json()["erased"] > 0
         assert (await page.post("/api/v1/memory/reset", json={"layer": "nonsense"})).status_code == 400
+
+
+async def test_vectors_are_dropped_only_on_confirmation_and_health_tells_whether_the_embedder_answers(
+    tmp_path: Path,
+) -> None:
+    async with machine(tmp_path / "without") as hob, signed_in(hob) as page:
+        told = await page.get("/api/v1/memory/embedding/healthz")
+        assert (told.status_code, told.json()["status"]) == (503, "disabled")
+    async with (
+        ModelServer() as server,
+        machine(tmp_path / "with", HOB_MODEL_BASE_URL=server.url, HOB_MODEL_EMBEDDING="fake-embed") as hob,
+        signed_in(hob) as page,
+    ):
+        told = await page.get("/api/v1/memory/embedding/healthz")
+        assert (told.status_code, told.json()["runtime"]["ready"]) == (200, True)
+        for body in ({}, {"confirmWipe": False, "reason": "a trial"}):
+            refused = await page.post("/api/v1/memory/embedding/reindex", json=body)
+            assert (refused.status_code, "confirmWipe=true" in refused.text) == (400, True)
+        done = await page.post("/api/v1/memory/embedding/reindex", json={"confirmWipe": True, "reason": "a trial"})
+        assert done.json() == {"status": "ok", "wipedChunks": 0, "reason": "a trial"}
+
+
+@pytest.mark.parametrize(
+    ("total", "used", "light"),
+    [(0, 0.0, "grey"), (1, 0.7, "purple"), (1, 0.71, "amber"), (1, 0.9, "amber"), (1, 0.91, "red")],
+)
+def test_light_of_memory_shows_how_full_it_is(total: int, used: float, light: str) -> None:
+    assert led(total, used) == light
 
 
 async def test_settings_are_read_and_changed_under_kafclaws_keys(hob: Machine) -> None:
