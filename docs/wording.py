@@ -61,6 +61,10 @@ EVENTS: Mapping[str, tuple[str, str]] = {
         "a tool began or ended, the model is slow, the turn waits, a note (`remark`)",
         '`{"what", "name", "text"}`',
     ),
+    "message": (
+        "Hob sent a message beside the answer: files, choices, a poll",
+        '`{"message"}`, one of the `messages` of `GET /chat/{id}`',
+    ),
     "question": (
         "people are asked and the turn waits; the stream goes on when they have answered",
         "as `GET /chat/{id}`, and `asked`: each approval as `GET /approvals/{id}` tells it",

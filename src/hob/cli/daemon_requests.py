@@ -17,6 +17,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_ag
 from hob.app.home import socket_of
 from hob.app.module_loading import without_garbage_collection
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
+from hob.cli.conversation.sent_messages import print_lines, sent_lines
 from hob.cli.output import LiveOutput, paint, print_json, printable
 from hob.cli.translating import _
 from hob.core.errors import HomeInUse
@@ -195,6 +196,8 @@ class EventPrinter:
             case "settled":
                 self.id = event.data["message"] or ""
                 say(event.data["line"])
+            case "message":
+                self._show_message(event.data["message"])
             case "progress":
                 self._progress(event.data)
 
@@ -238,7 +241,16 @@ class EventPrinter:
             self._noted.add(text)
             say(paint(text, "dim", sys.stderr))
 
+    def _show_message(self, sent: Mapping[str, Any]) -> None:
+        """Print a message beside the answer once."""
+        if not self.json and sent["id"] not in self._noted:
+            self._noted.add(sent["id"])
+            self._output.end()
+            print_lines(sent_lines(sent))
+
     def _end(self, data: dict[str, Any]) -> int:
+        for sent in data.get("messages", ()):
+            self._show_message(sent)
         if self.json:
             print_json(data)
         elif data.get("reply") is not None:

@@ -25,7 +25,8 @@ class ArgumentRole:
     network access of that command. `remote`: everything in it is sent to a server on another machine. `searches`: it
     contacts only the configured search provider. `configures`: it changes Hob's settings or hooks. `invites`: without
     recipients it reaches no one. `by_name`: recipients may be names of people the owner has admitted. `service_names`:
-    recipients without digits or `@` are names, which the tool's own service resolves.
+    recipients without digits or `@` are names, which the tool's own service resolves. `answers`: without recipients it
+    writes in the turn's own chat.
     """
 
     paths: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class ArgumentRole:
     invites: bool = False
     by_name: bool = False
     service_names: bool = False
+    answers: bool = False
 
     def known(self) -> frozenset[str]:
         """Return the names of all arguments that have a role."""

@@ -10,7 +10,10 @@ from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
-POLLED_CHANNELS = frozenset({"api", "local"})
+LOCAL_CHANNEL = "local"
+"""The terminal of this machine."""
+
+POLLED_CHANNELS = frozenset({"api", LOCAL_CHANNEL})
 """The API and the terminal: the sender is the owner, and replies are fetched instead of sent."""
 
 INTERNAL_CHANNEL = "hob"

@@ -71,6 +71,10 @@ class FileBlobs(StorePart):
     def _note(self, connection: apsw.Connection, id: BlobId, media_type: str, size: int, at: float) -> None:
         connection.execute(_PUT, (id, media_type, size, at))
 
+    def path_of(self, blob: BlobId) -> Path:
+        """Return where the blob is on this machine."""
+        return blob_path(self._folder, blob)
+
     async def load(self, blob: BlobId) -> bytes:
         """Return the bytes of a blob. Raises NotFound, also if it was erased."""
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"

@@ -16,6 +16,7 @@ from hob.guard.policy.modes import Act, Autonomy, Mode
 from hob.guard.policy.policy import Policy, is_grantable
 from hob.guard.policy.rule_names import describe_rule
 from hob.guard.settings import PolicySettings, ToolRules
+from hob.tools.messages.specs import MESSAGE
 from tests.guard.calling import PLACES, POLICY, READER, SPECS, call_of, context, decide, verdict
 
 WORK = PLACES.base
@@ -524,3 +525,19 @@ def test_member_overwriting_an_existing_file_follows_member_private(member_priva
     assert isinstance(rule_of(member, path="../notes.md"), kind)
     assert isinstance(rule_of(member, path="theirs.md"), Allow)
     assert isinstance(rule_of(context(), path="../notes.md"), Allow)
+
+
+def test_message_in_the_owners_own_chat_needs_no_approval_and_any_other_does() -> None:
+    here = call_of("message", action="send", text="Half done.", file="report.md")
+    for given, call, asks in (
+        (context(), here, False),
+        (context(tainted=True), here, False),
+        (context(group=True), here, True),
+        (context(sender=MEMBER), here, True),
+        (context(), call_of("message", action="send", to="Anna", text="Half done."), True),
+        (context(), call_of("message", action="send", text="Half done.", unknown="x"), True),
+        (context(), call_of("message", action="send", text="My keys.", file="~/.ssh/id_rsa"), True),
+    ):
+        analysis = read_call(call, MESSAGE, READER, given.sandbox)
+        assert analysis is not None
+        assert isinstance(POLICY.decide(analysis, given).verdict, Allow) is not asks, call

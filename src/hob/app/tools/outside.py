@@ -1,6 +1,7 @@
 """External services of the tools: channels, browsers, and vision and speech models."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from hob.agent.budget.budget import Budget
@@ -13,10 +14,10 @@ from hob.app.models.catalog import ModelCatalog
 from hob.app.tools.runtime import ExternalServices
 from hob.bus.canvas import CanvasViewers
 from hob.channels.webhooks.settings import WebhooksOut
-from hob.core.content.capabilities import Capabilities, ChatLine, get_capabilities
+from hob.core.content.capabilities import CLIENTS, Capabilities, ChatLine, get_capabilities
 from hob.core.errors import SendFailed
 from hob.core.ids import OutboxId
-from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound
+from hob.core.messages import LOCAL_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound
 from hob.core.translation.language import translatable
 from hob.providers.catalog.prices import open_prices
 from hob.providers.settings import ModelSettings
@@ -67,7 +68,7 @@ class OwnMessages:
     def capabilities(self, to: Address) -> Capabilities | None:
         """Return the capabilities of a chat's channel."""
         channel = self._kernel.channels.find(to)
-        return None if channel is None else get_capabilities(channel)
+        return CLIENTS.get(to.channel) if channel is None else get_capabilities(channel)
 
     def limit_of(self, to: Address) -> int:
         """Return the maximum characters of a message there."""
@@ -75,8 +76,16 @@ class OwnMessages:
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
         """Queue messages for delivery, each once."""
-        await self._kernel.store.outbox.enqueue(messages)
+        await self._kernel.store.outbox.enqueue([self._with_paths(each) for each in messages])
         self._kernel.signals.outbox([each.to for each in messages])
+
+    def _with_paths(self, message: Outbound) -> Outbound:
+        """Return a message to the terminal with the paths of files that are only stored."""
+        if message.to.channel != LOCAL_CHANNEL:
+            return message
+        blobs, files = self._kernel.store.blobs, message.attachments
+        known = (each.link or (str(blobs.path_of(each.blob)) if each.blob else "") for each in files)
+        return replace(message, attachments=tuple(map(lambda each, link: replace(each, link=link), files, known)))
 
     async def find(self, id: str) -> SentMessage | None:
         """Return a message sent with the tool or as a reply."""

@@ -361,7 +361,7 @@ def make_tool_runtime(
     own: tuple[Toolset, ...] = (writing, commands.toolset, *_remembering(memory, store), web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     outside = outside or ExternalServices()
-    messages = MessageTool(outside.messages, roots, blobs)
+    messages = MessageTool(outside.messages, roots, blobs, notices)
     talking = (messages.toolset, *_talking(notices, outside, documents, roots, blobs, store))
     toolset = WorkspaceTools((*own, *talking), backend, workspace)
     return ToolRuntime(

@@ -16,6 +16,7 @@ from hob.cli.chat.sentences import say
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import UnseenMessage
 from hob.cli.conversation.questions import coloured_lines
+from hob.cli.conversation.sent_messages import sent_lines
 from hob.cli.output import line, printable
 from hob.core.errors import HobError
 from hob.core.translation.language import translatable
@@ -176,12 +177,11 @@ class Conversation:
         data = event.data
         match event.name:
             case "accepted":
-                new, message.id, self.session = not message.id, data["id"], data["session"]
-                if new:
-                    message.accepted()
-                message.at(MessageProgress.THINKING)
+                self._accepted(message, data)
             case "retracted":
                 self._retract(message, lost=bool(data.get("lost")))
+            case "message":
+                self._show_message(message, data["message"])
             case "question" if not self._is_shown_elsewhere(message, data):
                 self._show_question(message, data)
             case "question":
@@ -197,6 +197,12 @@ class Conversation:
             case "progress":
                 self._progress(message, data)
         self._changed()
+
+    def _accepted(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
+        new, message.id, self.session = not message.id, data["id"], data["session"]
+        if new:
+            message.accepted()
+        message.at(MessageProgress.THINKING)
 
     def _append(self, message: ChatMessageState, text: str) -> None:
         self._clear_questions(message)
@@ -282,6 +288,14 @@ class Conversation:
             message.noted.add(text)
             self._note(printable(text))
 
+    def _show_message(self, message: ChatMessageState, sent: Mapping[str, Any]) -> None:
+        """Write a message beside the answer once, whichever stream reports it."""
+        if sent["id"] not in self._shown:
+            self._shown.add(sent["id"])
+            self._close(message)
+            text = printable("\n".join(sent_lines(sent)))
+            self._transcript.add(TranscriptLineKind.BLOCK, wrapped(text, "", self._width()))
+
     def _show_question(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
         self._clear_questions(message)
         self._open(message)
@@ -325,6 +339,8 @@ class Conversation:
 
     def _show_end(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
         self._open(message)
+        for sent in data.get("messages", ()):
+            self._show_message(message, sent)
         reply = data.get("reply")
         if reply is not None and message.command:
             self._transcript.add(TranscriptLineKind.BLOCK, wrapped(printable(reply), "", self._width()))

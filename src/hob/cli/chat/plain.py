@@ -1,7 +1,7 @@
 """The plain chat for pipes, simple terminals and NO_COLOR: one line in, its answer out."""
 
 import sys
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -16,6 +16,7 @@ from hob.cli.chat.sentences import say
 from hob.cli.chat.startup import chat_config, chat_language, explain_no_commands, find_session
 from hob.cli.chat.unseen_messages import announce_elsewhere, fetch_earlier
 from hob.cli.conversation.questions import DECISIONS, show_question
+from hob.cli.conversation.sent_messages import print_lines, sent_lines
 from hob.cli.output import LiveOutput, paint, printable, shows_colours, width_of_screen
 from hob.core.translation.language import translatable, translated
 from hob.gateway.chat.inbound import ClientEvent
@@ -213,6 +214,8 @@ class PlainRenderer:
                 self._written, self._retracted = "", True
             case "progress":
                 self._progress(event.data)
+            case "message":
+                self._show_message(event.data["message"])
             case "question":
                 self._end_line()
                 self._place(event.data)
@@ -270,8 +273,17 @@ class PlainRenderer:
             self._noted.add(text)
             self.say(text)
 
+    def _show_message(self, sent: Mapping[str, Any]) -> None:
+        """Print a message beside the answer once."""
+        if sent["id"] not in self._noted:
+            self._noted.add(sent["id"])
+            self._end_line()
+            print_lines(sent_lines(sent))
+
     def _end(self, data: dict[str, Any]) -> None:
         self._place(data)
+        for sent in data.get("messages", ()):
+            self._show_message(sent)
         reply = data.get("reply")
         self.ok = reply is not None
         if reply is not None and not self._written.rstrip("\n").endswith(reply.rstrip("\n")):

@@ -1,5 +1,6 @@
 """Channel capabilities: replies, edits, deletes, reactions, polls, buttons, files."""
 
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from hob.core.ports.channel import Channel
@@ -24,6 +25,12 @@ class Capabilities:
 
 TEXT_ONLY = Capabilities()
 """Capabilities of a channel that declares none."""
+
+CLIENTS: Mapping[str, Capabilities] = {
+    "api": Capabilities(replies=True, polls=True, buttons=25, files=10),
+    "local": Capabilities(replies=True, files=10),
+}
+"""Capabilities of the API and the terminal, whose clients fetch their messages. What was fetched cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ from hob.core.messages import OutboundKind
 from hob.core.states import TurnState
 from hob.core.values import dataclass
 
+MESSAGE_SENT = "message"
+"""`what` of a progress that names a message sent to the API or the terminal beside the reply: its id in the outbox."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delta:

@@ -21,7 +21,7 @@ from hob.gateway.http.fields import field, read
 
 @dataclass(frozen=True, slots=True)
 class ClientEvent:
-    """One event: accepted, delta, reasoning, retracted, progress, question, and last result or error."""
+    """One event: accepted, delta, reasoning, retracted, progress, message, question, and last result or error."""
 
     name: str
     data: dict[str, Any]

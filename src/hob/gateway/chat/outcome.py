@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from hob.core.errors import HobError, NotFound, ShuttingDown, StoreDamaged
-from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
-from hob.core.ids import InboundId, TraceId
+from hob.core.events.notices import MESSAGE_SENT, Delta, Notice, Progress, Retracted, Settled
+from hob.core.ids import InboundId, OutboxId, TraceId
 from hob.core.messages import POLLED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
@@ -17,7 +17,7 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import ClientEvent, is_own
 from hob.gateway.chat.untaken_uploads import note_taken
 from hob.gateway.http.failures import failure_of
-from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view
+from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view, sent_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,12 @@ async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[C
 async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[ClientEvent, None]:
     try:
         async for item in watch(api, accepted, wait):
-            yield await _question_event(api, item.view) if isinstance(item, OpenQuestion) else _event(item)
+            if isinstance(item, OpenQuestion):
+                yield await _question_event(api, item.view)
+            elif not (isinstance(item, Progress) and item.what == MESSAGE_SENT):
+                yield _event(item)
+            elif sent := await api.store.outbox.find_sent(OutboxId(item.name)):
+                yield ClientEvent("message", {"message": sent_view(sent)})
     except ShuttingDown:
         return  # a stream without a result tells the client to reconnect with the same key or id
     await mark_fetched(api, accepted.id)

@@ -25,7 +25,7 @@ from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
 from hob.gateway.routes.sessions import SessionReference, SessionsQuery
 from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
-from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view
+from hob.gateway.routes.views import SentMessageAnswer, TaskAnswer, TasksAnswer, sent_view, task_view
 from hob.guard.policy.rule_names import MODES, describe_rule, explain_verdict
 from hob.store.audit.audit import AuditRow
 
@@ -112,11 +112,21 @@ class EntryAnswer(TypedDict):
     images: list[PictureAnswer]
 
 
+class HistoryMessageAnswer(SentMessageAnswer):
+    """A message that Hob sent beside the answer of a turn."""
+
+    turn: str
+
+
 class HistoryAnswer(TypedDict):
-    """Part of a session, oldest first."""
+    """Part of a session, oldest first.
+
+    messages: what Hob sent beside the answers of these turns
+    """
 
     session: str
     entries: list[EntryAnswer]
+    messages: list[HistoryMessageAnswer]
     before: int | None
     after: int | None
 
@@ -226,7 +236,9 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
         entries = await transcript.before(key, payload.before, payload.limit)
     else:
         entries = await transcript.after(key, payload.after, payload.limit)
-    traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
+    turns = dict.fromkeys(TurnId(each.turn) for each in entries)
+    traces = await call.api.store.turns.traces(set(turns))
+    sent = await call.api.store.outbox.sent_beside(turns)
     shown: list[EntryAnswer] = [
         {
             "n": each.n,
@@ -245,7 +257,9 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
         for each in entries
     ]
     before, after = _neighbours(payload, entries)
-    return etagged(call.request, {"session": key, "entries": shown, "before": before, "after": after})
+    messages: list[HistoryMessageAnswer] = [{**sent_view(each), "turn": each.outbound.turn or ""} for each in sent]
+    told: HistoryAnswer = {"session": key, "entries": shown, "messages": messages, "before": before, "after": after}
+    return etagged(call.request, told)
 
 
 def _neighbours(query: HistoryQuery, entries: Sequence[TranscriptEntry]) -> tuple[int | None, int | None]:

@@ -6,7 +6,7 @@ from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 from hob.core.values import dataclass
 from hob.gateway.approvals import ApprovalAnswer, ApprovalsAnswer, SettledAnswer
 from hob.gateway.http.failures import ErrorBody
-from hob.gateway.routes.views import ChatAnswer, EventAnswer
+from hob.gateway.routes.views import ChatAnswer, EventAnswer, SentMessageAnswer
 
 T = TypeVar("T", bound=Mapping[str, object])
 
@@ -84,6 +84,17 @@ class ProgressMessage(TypedDict):
     what: str
     name: str
     text: str
+
+
+class SentMessage(TypedDict):
+    """A message beside the answer.
+
+    id: the id of the message that is followed
+    message: also among the `messages` of `result`
+    """
+
+    id: str
+    message: SentMessageAnswer
 
 
 class QuestionMessage(ChatAnswer):
@@ -178,6 +189,7 @@ RETRACTED = LiveMessage(
 PROGRESS = LiveMessage(
     "progress", ProgressMessage, "a tool began or ended, the model is slow, the turn waits, a note (`remark`)"
 )
+MESSAGE = LiveMessage("message", SentMessage, "Hob sent a message beside the answer: files, choices, a poll")
 QUESTION = LiveMessage(
     "question", QuestionMessage, "people are asked and the turn waits; it goes on when they have answered"
 )
@@ -191,7 +203,7 @@ CANVAS_ANSWERED = LiveMessage("canvas_answered", CanvasAnsweredMessage, "Hob has
 PONG = LiveMessage("pong", PongMessage, "Hob is there")
 ERROR = LiveMessage("error", ErrorMessage, "it had no effect, or cannot be followed any more")
 
-LIFE = (ACCEPTED, DELTA, REASONING, RETRACTED, PROGRESS, QUESTION, RESULT)
+LIFE = (ACCEPTED, DELTA, REASONING, RETRACTED, PROGRESS, MESSAGE, QUESTION, RESULT)
 """Messages that follow a sent message, in order."""
 MESSAGES: Mapping[str, LiveMessage[Any]] = {
     each.name: each

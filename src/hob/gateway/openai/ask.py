@@ -89,7 +89,7 @@ class ChatOutcome:
     @property
     def about(self) -> dict[str, Any]:
         """Hob's own fields, beside OpenAI's."""
-        kept = {"id", "session", "trace_id", "state", "notes", "question", "approvals"}
+        kept = {"id", "session", "trace_id", "state", "notes", "messages", "question", "approvals"}
         return {name: value for name, value in self.view.items() if name in kept}
 
 

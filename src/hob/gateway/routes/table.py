@@ -6,6 +6,7 @@ from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.errors import ModelFault
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.chat.inbound import ChatRequest
+from hob.gateway.dashboard.media import media
 from hob.gateway.http.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.http.failures import BUSY, status_of_fault
 from hob.gateway.http.fields import Nothing
@@ -56,6 +57,9 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         bytes,
         errors=("too_many_files",),
         max_bytes=LARGEST_FILE,
+    ),
+    Endpoint(
+        "GET", "/attachments/{id}", media, READ, Nothing, errors=("not_found",), media=("application/octet-stream",)
     ),
     Endpoint(
         "GET",

@@ -7,15 +7,17 @@ from hob.core.content.fallbacks import parse_options
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
-from hob.core.messages import OutboundKind
+from hob.core.messages import LOCAL_CHANNEL, Attachment, OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.translation.language import translatable
 from hob.core.turns import WaitsFor
 from hob.gateway.http.failures import ErrorBody, status_of_fault
 from hob.store.messages.inbox import Result
+from hob.store.messages.outbox import SentBeside
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
+from hob.store.titles import title_of
 
 FINAL = frozenset(state.value for state in FINAL_TURNS)
 
@@ -31,6 +33,48 @@ class UsageAnswer(TypedDict):
     cached_tokens: int
     reasoning_tokens: int
     cost_usd: float | None
+
+
+class SentFile(TypedDict):
+    """A file of a message that Hob sent.
+
+    id: the id for `GET /attachments/{id}`
+    size: bytes
+    url: the path that returns it
+    path: only in the terminal: where it is on this machine
+    """
+
+    id: str
+    name: str
+    media_type: str
+    size: int
+    url: str
+    path: NotRequired[str]
+
+
+class AnsweredMessage(TypedDict):
+    """The message that another one answers.
+
+    text: the beginning of its first line
+    """
+
+    id: str
+    text: str
+
+
+class SentMessageAnswer(TypedDict):
+    """A message that Hob sent beside its answer, with the tool `message`.
+
+    buttons: choices; sending one of them, or its number, answers
+    poll: the options of a poll; answered like `buttons`
+    """
+
+    id: str
+    text: str
+    reply_to: AnsweredMessage | None
+    attachments: list[SentFile]
+    buttons: list[str]
+    poll: list[str]
 
 
 class ChatAnswer(TypedDict):
@@ -50,6 +94,7 @@ class ChatAnswer(TypedDict):
     choices: only beside `question`, if it offers some: one of them, or its number, answers
     waits_for: only while a tool of the program itself is waited for: `client`
     merged_into: only if it joined another message's turn: that message's id
+    messages: only if there are some: what Hob sent beside the answer, oldest first
     """
 
     id: str
@@ -66,6 +111,7 @@ class ChatAnswer(TypedDict):
     choices: NotRequired[list[str]]
     waits_for: NotRequired[str]
     merged_into: NotRequired[str]
+    messages: NotRequired[list[SentMessageAnswer]]
 
 
 class UnreadMessage(TypedDict):
@@ -196,6 +242,35 @@ def chat_view(result: Result) -> ChatAnswer:
         view["waits_for"] = "client"
     if result.merged_into:
         view["merged_into"] = result.merged_into
+    if result.sent:
+        view["messages"] = [sent_view(each) for each in result.sent]
+    return view
+
+
+def sent_view(sent: SentBeside) -> SentMessageAnswer:
+    """Return a message to a client as its fields."""
+    message = sent.outbound
+    return {
+        "id": message.id,
+        "text": message.text,
+        "reply_to": {"id": message.about, "text": title_of(sent.quoted)} if message.about else None,
+        "attachments": [_file_view(each, path=message.to.channel == LOCAL_CHANNEL) for each in message.attachments],
+        "buttons": [each.answer for each in message.buttons],
+        "poll": list(message.poll),
+    }
+
+
+def _file_view(file: Attachment, *, path: bool) -> SentFile:
+    id = file.blob or ""
+    view: SentFile = {
+        "id": id,
+        "name": file.name,
+        "media_type": file.media_type,
+        "size": file.size,
+        "url": f"/attachments/{id}",
+    }
+    if path and file.link:
+        view["path"] = file.link
     return view
 
 

@@ -182,6 +182,11 @@ class ToolCallAnalysis:
         return invites and self.complete and not (self.recipients or self.names)
 
     @property
+    def only_answers(self) -> bool:
+        """Whether the call only writes in the turn's own chat, as its reply does."""
+        return self.reading is not None and self.reading.answers and self.complete and not self.recipients
+
+    @property
     def reads_private(self) -> bool:
         """Whether the call shows the owner's private data."""
         return Effect.READS_PRIVATE in self.spec.effects

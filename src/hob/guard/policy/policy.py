@@ -6,6 +6,7 @@ approved once, whichever stage raised it.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier
@@ -67,6 +68,8 @@ class Policy:
 
     def decide(self, analysis: ToolCallAnalysis, context: Context) -> PolicyDecisionTrace:
         """Return the verdict on one call."""
+        if analysis.only_answers and context.sender is SenderClass.OWNER and not context.group:
+            analysis = replace(analysis, acts=analysis.acts - {Act.SEND})  # the owner reads it, like the reply
         trail = tuple((name, stage(analysis, context, self.settings)) for name, stage in self.stages)
         said = [verdict for _, verdict in trail if verdict is not None]
         strictest = max(said, key=strictness, default=Allow("nothing.against"))

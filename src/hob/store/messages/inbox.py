@@ -22,7 +22,7 @@ from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.database.part import DatabaseAccess, StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter
-from hob.store.messages.outbox import write_outbounds
+from hob.store.messages.outbox import SentBeside, find_sent_beside, write_outbounds
 from hob.store.sessions import chosen_session, load_session, touch_session
 from hob.store.spending.ledger import turn_spending
 from hob.store.tasks import add_task, follow_turn, give_to_turn
@@ -106,7 +106,7 @@ class Result:
     `merged_into` is the first message of its turn, if that is another. `cost` is in micro-dollars, None if unknown.
     `picked_up` means that no part of the reply waits to be sent or fetched. `notes` are remarks that are not part of
     the reply. While people are asked, `question` is the text and `approvals` are the open ones. `for_client` means that
-    it waits for results of the client's own tools.
+    it waits for results of the client's own tools. `sent` are messages to the client beside the reply.
     """
 
     id: InboundId
@@ -127,6 +127,7 @@ class Result:
     question: str = ""
     approvals: tuple[ApprovalId, ...] = ()
     for_client: bool = False
+    sent: tuple[SentBeside, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -502,6 +503,7 @@ class Inbox(StorePart):
             question=question or "",
             approvals=_open_approvals(connection, turn) if question else (),
             for_client=waits_for == WaitsFor.CLIENT,
+            sent=find_sent_beside(connection, turn),
         )
 
     async def counts(self) -> InboxCounts:

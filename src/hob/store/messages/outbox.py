@@ -26,8 +26,8 @@ _INSERT = (
     " created, text, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 )
 _COLUMNS = (
-    "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats,"
-    " created, reason, receipt, c.text, x.text"
+    "o.id, o.turn, o.trace_id, o.channel, o.account, o.chat, o.thread, o.chunk, o.kind, o.previews, o.state,"
+    " o.attempts, o.repeats, o.created, o.reason, o.receipt, c.text, x.text"
 )
 _TABLES = "outbox o JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
@@ -42,6 +42,14 @@ _UNFETCHED = (
 )
 _ENDED = "SELECT t.id FROM inbox i JOIN turns t ON t.id = i.turn WHERE i.id = ? AND t.ended IS NOT NULL"
 _HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
+_SENT = (
+    f"SELECT {_COLUMNS}, coalesce(q.text, s.text) FROM {_TABLES}"  # noqa: S608
+    " LEFT JOIN inbox i ON i.id = json_extract(x.text, '$.about') LEFT JOIN content q ON q.id = i.text"
+    " LEFT JOIN outbox p ON p.id = json_extract(x.text, '$.about') LEFT JOIN content s ON s.id = p.text"
+    f" WHERE o.channel IN ({marks(_FETCHED_CHANNELS)})"
+)
+# ids of a reply have one part less
+_SENT_BESIDE = f"{_SENT} AND o.turn = ? AND o.id GLOB o.turn || '.*.*' ORDER BY o.seq"
 _MOVE = (
     "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
     " WHERE id = ?"
@@ -59,6 +67,14 @@ class OutboxRow:
     created: float
     reason: str
     receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentBeside:
+    """A message to the API or the terminal beside its turn's reply. `quoted` is the text of the message it answers."""
+
+    outbound: Outbound
+    quoted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +291,15 @@ class Outbox(StorePart):
             for id, session, state, title, created, unasked in reversed(rows)
         )
 
+    async def find_sent(self, id: OutboxId) -> SentBeside | None:
+        """Return a message to the API or the terminal, or None."""
+        return await self._find(_load_sent, f"{_SENT} AND o.id = ?", (*_FETCHED_CHANNELS, id))
+
+    @snapshot
+    def sent_beside(self, connection: apsw.Connection, turns: Collection[TurnId]) -> tuple[SentBeside, ...]:
+        """Return what these turns sent to the API or the terminal beside their replies, oldest first."""
+        return tuple(sent for turn in turns for sent in find_sent_beside(connection, turn))
+
     async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
         """Return dead and parked rows, newest first."""
         sql = (
@@ -307,6 +332,15 @@ class Outbox(StorePart):
         )
         dead, parked = find_row(connection, sql) or (0, 0)
         return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
+
+
+def find_sent_beside(connection: apsw.Connection, turn: str) -> tuple[SentBeside, ...]:
+    """Return what a turn sent to the API or the terminal beside its reply."""
+    return tuple(_load_sent(row) for row in all_rows(connection, _SENT_BESIDE, (*_FETCHED_CHANNELS, turn)))
+
+
+def _load_sent(row: Sequence[Any]) -> SentBeside:
+    return SentBeside(_load(row[:-1]).outbound, row[-1] or "")
 
 
 def _mark_fetched(connection: apsw.Connection, turn: TurnId, channels: Collection[str], at: float) -> None:

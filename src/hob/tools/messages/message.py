@@ -11,8 +11,10 @@ from hob.core.content.fallbacks import apply_fallbacks
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import InvalidCall, NotFound, SendFailed, ToolFailed, ToolRefused
+from hob.core.events.notices import MESSAGE_SENT, Progress
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import (
+    LOCAL_CHANNEL,
     POLLED_CHANNELS,
     Address,
     Attachment,
@@ -22,6 +24,7 @@ from hob.core.messages import (
     OutboundAction,
     OutboundKind,
 )
+from hob.core.ports.notices import Notices
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -113,10 +116,11 @@ class NoMessages:
 class MessageTool:
     """The tool, for chats with people whom the owner knows."""
 
-    def __init__(self, messages: Messages, roots: Roots, blobs: Blobs) -> None:
+    def __init__(self, messages: Messages, roots: Roots, blobs: Blobs, notices: Notices) -> None:
         self._messages = messages
         self._roots = roots
         self._blobs = blobs
+        self._notices = notices
         self.toolset = Tools(self.message)
 
     @implements(MESSAGE, HOB_LABEL)
@@ -150,11 +154,15 @@ class MessageTool:
         whole = Outbound(
             id, address, text, OutboundKind.REPLY, turn.id, turn.trace, previews=context.trust is Trust.TRUSTED,
             action=_ACTIONS[action], about=about,
-            attachments=(await self._file(file),) if file else (),
+            attachments=(await self._file(file, address),) if file else (),
             poll=tuple(options) if action == "poll" else (),
             buttons=() if action == "poll" else tuple(Button(each, each) for each in options),
         )  # fmt: skip
-        await self._messages.enqueue(parts_of(whole, can, self._messages.limit_of(address)))
+        parts = parts_of(whole, can, self._messages.limit_of(address))
+        await self._messages.enqueue(parts)
+        if address.channel in POLLED_CHANNELS:
+            for each in parts:
+                self._notices.publish(Progress(turn.trace, turn.session, MESSAGE_SENT, each.id))
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
     def check(self, call: ToolCall, turn: Turn) -> None:
@@ -187,8 +195,6 @@ class MessageTool:
 
     def _capabilities(self, to: Address) -> Capabilities:
         can = self._messages.capabilities(to)
-        if can is None and to.channel in POLLED_CHANNELS:
-            raise ToolFailed(f"your reply is what is shown here: answer with the text. Other chats: {self._known()}")
         if can is None:
             raise ToolFailed(f"{to.channel} is not connected; known chats: {self._known()}")
         return can
@@ -216,10 +222,13 @@ class MessageTool:
         return ", ".join(f"{each.name} ({_spelled(each.to)})" for each in self._messages.chats()) or "nobody"
 
     async def _about(self, action: str, turn: Turn, to: Address, message: str) -> str:
-        """Return the platform's id of the message in question; empty if there is none."""
+        """Return the platform's id of the message in question, at clients Hob's own; empty if there is none."""
+        polled = to.channel in POLLED_CHANNELS
         if not message or message == "last":
             inbound = _newest_from(to, turn)
-            return inbound.key if inbound is not None and (message or action in ("reply", "react")) else ""
+            if inbound is None or not (message or action in ("reply", "react")):
+                return ""
+            return inbound.id if polled else inbound.key
         sent = await self._messages.find(message)
         if sent is None and action in ("edit", "delete"):
             raise InvalidCall(f"no message of yours is called {message!r}")
@@ -227,17 +236,18 @@ class MessageTool:
             return message
         if sent.to != to:
             raise ToolFailed(f"{message} is in another chat: {_spelled(sent.to)}")
-        if not sent.receipt:
+        if not (sent.receipt or polled):
             raise InvalidCall(f"{message} has not arrived yet ({sent.state})")
-        return sent.receipt
+        return sent.receipt or message
 
-    async def _file(self, name: str) -> Attachment:
+    async def _file(self, name: str, to: Address) -> Attachment:
         if name.startswith(BLOB):
             return await self._kept_file(name)
         data, place = read_whole(self._roots, name, LARGEST_FILE), self._roots.find(name)
         media_type = detect_media_type(data[:HEAD_BYTES])
         blob: BlobId = await self._blobs.put(data, media_type)
-        return Attachment(media_type, place.name, blob, size=len(data))
+        link = place.path if to.channel == LOCAL_CHANNEL else ""
+        return Attachment(media_type, place.name, blob, link, len(data))
 
     async def _kept_file(self, name: str) -> Attachment:
         blob = BlobId(name.removeprefix(BLOB))

@@ -15,6 +15,7 @@ _ROLES = ArgumentRole(
     plain=("action", "message", "limit"),
     says="{action} a message: {to} {text}",
     by_name=True,
+    answers=True,
 )
 _SAYS = {
     "send": "write in a chat ({to}): {text}",
