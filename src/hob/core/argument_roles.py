@@ -19,6 +19,8 @@ class ArgumentRole:
     `names` are people, rooms or places as the tool's own service calls them; `amounts` are money; `things` are objects
     that the call changes or deletes, by name or number.
 
+    `elements` refer to elements of the page that the tool showed last, with `[ref=e12]` in a line that describes each.
+
     `says` describes the call for people, with arguments in braces: "pay {amount} to {recipient}".
 
     `runs`: the call runs in Hob's sandbox. `joins`: its input goes to a command that is already running, with the
@@ -48,6 +50,7 @@ class ArgumentRole:
     amounts: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
     says: str = ""
     runs: bool = False
     joins: bool = False

@@ -44,6 +44,22 @@ def test_tool_with_a_matching_effect_backs_a_claim(reply: str, effect: Effect) -
 
 
 @pytest.mark.parametrize(
+    "reply",
+    [
+        "I've scheduled it for Monday.",
+        "Ich habe den Termin eingetragen.",
+        "I've set a reminder.",
+        "Ich habe es für Montag geplant.",
+    ],
+)
+def test_written_file_backs_no_schedule_unless_one_was_meant(reply: str) -> None:
+    written = [frozenset({Effect.WRITES})]
+    assert find_unbacked(reply, "Remind me on Monday.", written) is not None
+    assert find_unbacked(reply, "Put the meeting on Monday into plan.md.", written) is None
+    assert find_unbacked(f"{reply[:-1]} in calendar.ics.", "Remind me on Monday.", written) is None
+
+
+@pytest.mark.parametrize(
     "asked", ["Did you send it?", "Hast du die Mail geschickt?", "Translate: Ich habe es gesendet"]
 )
 def test_questions_about_the_past_and_requests_for_wording_are_answered_freely(asked: str) -> None:

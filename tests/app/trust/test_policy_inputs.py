@@ -13,6 +13,7 @@ from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import Places
 from hob.guard.settings import PolicySettings
+from hob.tools.browser.specs import BROWSER_TOOL
 from tests.guard.judge_bench import turn_of
 
 WEB = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -64,3 +65,15 @@ async def test_steps_of_a_turn_are_read_once_for_all_judged_calls() -> None:
         told = await inputs.policy_input(turn_of("go on"), writing)
         assert (told.model, len(told.untrusted_sources)) == ("priced", 1)
     assert rows.read == len(rows.steps)
+
+
+async def test_elements_of_the_page_shown_last_are_known_by_reference() -> None:
+    first = '- button "Back" [ref=e3]\n- link "Terms" [ref=e4] [cursor=pointer]:'
+    last = '- generic [ref=e2]:\n  - button "Pay now" [ref=e3]\n  - textbox "Name" [active] [ref=e5]: Jane\n'
+    rows = Rows([])
+    for number, told in enumerate((first, last + "  - list [ref=e6]")):
+        call = ToolCall(CallId(f"c{number}"), "browser", "{}")
+        rows.steps += (ToolIntended(call, Restart.AGAIN, "r"), ToolReceived(ToolResult(call.id, told, WEB)))
+    found = (await inputs_over(rows).policy_input(turn_of("buy it"), BROWSER_TOOL)).elements
+    named = {"e3": "button 'Pay now'", "e4": "link 'Terms'", "e5": "textbox 'Name'", "e6": "list e6"}
+    assert {ref: found[ref] for ref in named} == named

@@ -35,6 +35,15 @@ def test_explanation_starts_with_the_verdict_then_reasons_and_stages(capsys: pyt
     assert lines[-2:] == ["you can allow it once", "judged in permission mode guarded, autonomy cautious"]
 
 
+def test_command_with_network_is_not_also_called_one_without(capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "exec", '{"command": "curl https://pypi.org", "network": ["pypi.org"]}', HypotheticalTurn())
+    (effects,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("effects:")]
+    assert effects == (
+        "effects: it would read files and pages that you opened to tools; it would run a command that reaches other "
+        "computers; its changes to files can be undone"
+    )
+
+
 def test_call_that_cannot_be_read_is_refused_with_one_reason_and_no_table(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "nope", "foo", HypotheticalTurn())
     told = capsys.readouterr().out

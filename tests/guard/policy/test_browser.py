@@ -161,3 +161,29 @@ def test_every_action_and_kind_is_known_to_the_guard() -> None:
     for words, variant in BROWSER_TOOL.variants.items():
         assert variant.roles.known() <= set(properties) - unknown, words
     assert BROWSER_TOOL.used_by({"action": "snapshot"}).effects == {Effect.READS_UNTRUSTED}
+
+
+def test_question_names_the_element_instead_of_its_reference() -> None:
+    shown = {"e3": "button 'Pay now'", "e5": "textbox 'Name'"}
+    for arguments, said in (
+        (ACT, f"click button 'Pay now' at {PAGE}"),
+        ({**ACT, "kind": "type", "ref": "e5", "text": "Jane"}, f"type Jane into textbox 'Name' at {PAGE}"),
+        ({**ACT, "kind": "fill", "ref": "", "fields": ["e5=Jane"]}, f"fill in textbox 'Name'=Jane at {PAGE}"),
+        ({**ACT, "ref": "e9"}, f"click e9 at {PAGE}"),
+    ):
+        analysis = read_call(call_of("browser", **arguments), BROWSER_TOOL, READER, Sandbox())
+        assert analysis is not None
+        assert said in replace(analysis, elements=shown).does
+
+
+@pytest.mark.parametrize(
+    ("words", "page", "asks"),
+    [
+        ("order it at shop.example", "https://shop.example/cart", False),
+        ("order it at shop.example", "https://shop.example:8080/cart", True),
+        ("order it at shop.example:8080", "https://shop.example:8080/cart", False),
+        ("order it at shop.example:8080", "https://shop.example/cart", True),
+    ],
+)
+def test_host_in_the_owners_words_covers_only_the_port_they_name(words: str, page: str, asks: bool) -> None:
+    assert isinstance(judged(words, **{**ACT, "page": page}), Ask) is asks

@@ -1,6 +1,7 @@
 """All traffic of a page goes through Hob's proxy, which reaches only the internet."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ async def test_local_addresses_are_refused(desk: Desk, address: str) -> None:
         told = await desk.say(action="navigate", url=url)
         assert told.startswith(("ToolRefused", "ToolFailed")), told
         assert "latest" not in told.partition("\n")[2]
+        assert re.search(r"(\S+) leads to \1,", told) is None  # "127.0.0.1 leads to 127.0.0.1"
     assert [head for head in desk.web.heads if "site.example" not in head] == []
 
 

@@ -39,7 +39,7 @@ _EFFECTS = {
     _Action.SENT: frozenset({Effect.COMMUNICATES}),
     _Action.SAVED: _WRITING,
     _Action.DELETED: _WRITING,
-    _Action.SCHEDULED: _WRITING | {Effect.COMMUNICATES},
+    _Action.SCHEDULED: (_WRITING | {Effect.COMMUNICATES}) - {Effect.WRITES},  # a written file reminds of nothing
 }
 _ENGLISH = {
     _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid|messaged|"
@@ -124,6 +124,8 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
         rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+|has\s+been\s+)?(?:now\s+)?(?:set|created|added)\b[^.;:,]*[.!]*$",
         rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\b(?:gestellt|gesetzt|eingerichtet)\b",
         rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt|gesetzt|eingerichtet)\b",
+        rf"^{_LEAD}ich\s+habe?\s+(?:es|das|(?:den|die|deine?n?)\s+(?:termin|erinnerung|treffen|besprechung))\s+"
+        r"(?:(?:für|auf|am|um)\s[^.;:,]{1,40}\s)?geplant[.!]*$",
     ),
 }
 _MESSAGES = r"\b(?:messages?|repl(?:y|ies)|posts?|nachricht(?:en)?|antwort(?:en)?|beitr[aä]ge?)\b"
@@ -141,6 +143,10 @@ _DRAFTED = (
 _TEXT_PARTS = (  # parts of a text that the reply itself contains
     r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
     r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
+)
+_IN_FILE = (  # a list or calendar that is a file
+    r"\b[\w-]+\.(?:md|txt|ics|org|csv|json|ya?ml|html?|xlsx|docx)\b|\b(?:file|list|notes?|document|table|datei|liste|"
+    r"notiz(?:en)?|dokument|tabelle)\b"
 )
 _WORDING = (  # a request to write text is answered with text
     r"\b(?:translat\w+|rephras\w+|reword\w+|rewrite|proofread\w*|draft|story|poem|novel|dialogue?|scene|joke|sketch|"
@@ -161,7 +167,9 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
         return None
     for claim in _find_claims(reply):
         informs = _compile(_STATE).search(claim.words) and _compile(_INQUIRY).search(asked.strip())
-        if not informs and not any(claim.effects & effects for effects in done):
+        in_file = any(map(_compile(_IN_FILE).search, (claim.words, asked)))
+        backing = claim.effects | {Effect.WRITES} if in_file else claim.effects
+        if not informs and not any(backing & effects for effects in done):
             return claim
     return None
 
@@ -211,7 +219,7 @@ def _hint_pattern() -> re.Pattern[str]:
     further += (
         "zahlung|überweisung|gestellt|alarm|timer|wecker|replied|let|geantwortet|geschrieben|bescheid|informiert|"
     )
-    further += "benachrichtigt|informed|entfernt|erstellt|angelegt"
+    further += "benachrichtigt|informed|entfernt|erstellt|angelegt|geplant"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 

@@ -1,7 +1,9 @@
 """Specs of the sub-agent and session tools."""
 
+from dataclasses import replace
+
 from hob.core.argument_roles import ArgumentRole
-from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec
+from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec, Variant
 
 SPAWN_TOOL = ToolSpec(
     name="spawn",
@@ -164,14 +166,24 @@ SESSIONS_SEND = ToolSpec(
         plain=("session", "message", "timeout_seconds"), says="tell the conversation {session}: {message}"
     ),
 )
+_STATUS_ROLES = ArgumentRole(plain=("session", "model", "changes_since"))
 SESSION_STATUS = ToolSpec(
     name="session_status",
-    description="A session's model, size and cost, and the time.",
-    schema={"type": "object", "properties": {"session": {"type": "string", "description": "without it: this one"}}},
-    tier=Tier.READ,
-    effects=frozenset({Effect.READS_PRIVATE}),
+    description="A session's model, size and cost, and the time; can choose its model.",
+    schema={
+        "type": "object",
+        "properties": {
+            "session": {"type": "string", "description": "without it: this one"},
+            "model": {"type": "string", "description": "the session's model from now on; default: the usual one"},
+            "changes_since": {"type": "string", "description": "a time: what came after it"},
+        },
+    },
+    tier=Tier.WRITE,
+    effects=frozenset({Effect.READS_PRIVATE, Effect.PERSISTS}),
     restart=Restart.AGAIN,
-    roles=ArgumentRole(plain=("session",)),
+    roles=replace(_STATUS_ROLES, says="let {model} answer in a conversation ({session}) from now on"),
+    varies_by=("model",),
+    variants={"": Variant(frozenset({Effect.READS_PRIVATE}), _STATUS_ROLES, Tier.READ)},
 )
 AGENTS_LIST = ToolSpec(
     name="agents_list",

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -43,6 +44,9 @@ _INHERITED = (8, 240, 1_800)
 """Limits of `inherit-readonly`: messages, characters of each, characters in total."""
 _ENTRY_CHARACTERS, _HISTORY_CHARACTERS = 4_000, 80_000
 _MAX_SEARCHED = 50
+_MAX_CHANGED, _CHANGES_SHOWN = 500, 20
+_MILLISECONDS = 1e11
+"""Times above this are milliseconds: as seconds they would lie beyond the year 5000."""
 _TASK = (
     "{task}\n\n"
     "[You are a sub-agent of session {parent}. Do the task above and nothing else; no person reads along or can be "
@@ -287,9 +291,14 @@ class SubagentToolset:
         return "Sent; no answer is awaited."
 
     @implements(SESSION_STATUS)
-    async def session_status(self, context: CallContext, session: str = "") -> str:
+    async def session_status(
+        self, context: CallContext, session: str = "", model: str = "", changes_since: str = ""
+    ) -> str:
         now = self._runs.clock.now()
+        since = _parse_time(changes_since) if changes_since else None
         found = await self._find(context, session) if session else await self._store.sessions.get(context.turn.session)
+        if model:
+            found = replace(found, model=await self._choose_model(context, found.key, model))
         spent = await self._store.ledger.spent(session=found.key)
         view = _session_view(found, now.timestamp())
         return json.dumps(
@@ -300,8 +309,27 @@ class SubagentToolset:
                 "calls": spent.calls,
                 "tokens": spent.usage.input + spent.usage.output,
                 "now": now.isoformat(),
+                **({} if since is None else {"changes": await self._changes(found, since)}),
             }
         )
+
+    async def _choose_model(self, context: CallContext, key: SessionKey, name: str) -> str | None:
+        """Set a session's model; `default` clears it. Only the owner may choose."""
+        if not _is_owners(context.turn):
+            raise InvalidCall("to choose a model is the owner's")
+        wanted = None if name.casefold() == "default" else name
+        if wanted is not None:
+            self._check_model(wanted)
+        await self._store.sessions.change(key, model=wanted)
+        return wanted
+
+    async def _changes(self, session: Session, since: float) -> dict[str, Any]:
+        """Return what was said and spent in a session after a time."""
+        view = await self._store.transcript.load_view(session.key, _MAX_CHANGED)
+        entries = [entry for entry in view.entries if entry.at > since and entry.role in ("user", "assistant")]
+        spent = await self._store.ledger.spent(session=session.key, since=since)
+        said = [f"{entry.role}: {title_of(entry.text)}" for entry in entries if entry.text][-_CHANGES_SHOWN:]
+        return {"messages": len(entries), "newest": said, "calls": spent.calls, "cost_usd": dollars(spent.cost)}
 
     @implements(AGENTS_LIST, HOB_LABEL)
     async def agents_list(self) -> str:
@@ -311,8 +339,7 @@ class SubagentToolset:
 
     async def _visible(self, context: CallContext, *, archived: bool = False) -> Sequence[Session]:
         own = context.turn.session
-        people = [inbound.sender.cls for inbound in (*context.turn.inbounds, *context.turn.joined)]
-        if self._runs.settings.visibility == "all" and people and all(cls == "owner" for cls in people):
+        if self._runs.settings.visibility == "all" and _is_owners(context.turn):
             put_away = await self._store.sessions.find(archived=True) if archived else ()
             return (*await self._store.sessions.find(), *put_away)
         keys = [own]
@@ -328,6 +355,27 @@ class SubagentToolset:
         if len(found) != 1:
             raise InvalidCall(f"no session {name!r} is visible here; sessions_list shows those that are")
         return found[0]
+
+
+def _is_owners(turn: Turn) -> bool:
+    """Return whether only the owner wrote in this turn."""
+    people = [inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined)]
+    return bool(people) and all(cls == "owner" for cls in people)
+
+
+def _parse_time(text: str) -> float:
+    """Return the Unix seconds of a time in ISO 8601, or in seconds or milliseconds since 1970. Raises InvalidCall."""
+    try:
+        number = float(text)
+    except ValueError:
+        pass
+    else:
+        return number / 1_000 if number > _MILLISECONDS else number
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidCall(f"{text!r} is no time; give it like 2026-05-01T08:30:00+02:00") from None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _stable_id(turn: Turn, call: ToolCall) -> str:

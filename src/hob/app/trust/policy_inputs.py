@@ -1,5 +1,6 @@
 """The judge's inputs besides the turn's messages: session modes, and what the turn has read."""
 
+import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -32,6 +33,8 @@ PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
 _READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _MAX_HEARD = 60  # entries searched for the names of tainting sources
 _LONGEST_NAME = 80
+_ELEMENT = re.compile(r"""^\s*-\s+'?(\w+)(?: "([^"\n]*)")?[^\n]*?\[ref=(\w+)\]""", re.MULTILINE)
+"""An element in a page's snapshot: `- button "Pay now" [ref=e12]`."""
 _MAX_TURNS = 8  # whose steps are cached
 _MAX_SHOWN = 1_000  # entries of the session, more than a prompt shows
 
@@ -92,6 +95,7 @@ class TurnPolicyInputs:
             private=(*files, *_summary_text(view), *self._private_reads(made, sandbox)),
             searched=self._searched_urls(shown) if sends else frozenset(),
             contacts=self._contacts(),
+            elements=_elements_of(spec, (*_calls_of_turn(steps), *_calls_before(view.entries))),
             untrusted_sources=await self._untrusted_sources(turn, spec, steps),
             voice_texts=tuple(_voice_texts(turn, steps)),
         )
@@ -181,6 +185,18 @@ def _voice_texts(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:
     return parse_json_object(call.arguments or "{}") or {}
+
+
+def _elements_of(spec: ToolSpec, calls: Iterable[tuple[ToolCall, str]]) -> Mapping[str, str]:
+    """Return what the elements are that the tool showed in its newest results (button 'Pay now'), by reference."""
+    if not any(each.roles.elements for each in spec.variants.values()):
+        return {}
+    found: dict[str, str] = {}
+    for call, told in calls:
+        if call.name == spec.name:
+            for role, name, ref in _ELEMENT.findall(told):
+                found.setdefault(ref, f"{role} '{name}'" if name else f"{role} {ref}")
+    return found
 
 
 def _calls_of_turn(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:

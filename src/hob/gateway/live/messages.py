@@ -86,7 +86,7 @@ class ProgressMessage(TypedDict):
     text: str
 
 
-class SentMessage(TypedDict):
+class SentBesideMessage(TypedDict):
     """A message beside the answer.
 
     id: the id of the message that is followed
@@ -189,7 +189,7 @@ RETRACTED = LiveMessage(
 PROGRESS = LiveMessage(
     "progress", ProgressMessage, "a tool began or ended, the model is slow, the turn waits, a note (`remark`)"
 )
-MESSAGE = LiveMessage("message", SentMessage, "Hob sent a message beside the answer: files, choices, a poll")
+MESSAGE = LiveMessage("message", SentBesideMessage, "Hob sent a message beside the answer: files, choices, a poll")
 QUESTION = LiveMessage(
     "question", QuestionMessage, "people are asked and the turn waits; it goes on when they have answered"
 )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -99,8 +99,8 @@ class ToolCallAnalysis:
 
     `paths` and `sources` are normalised. A recipient is None if it is not a plain address; `people` are the same
     recipients as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as
-    written; `plain` are other texts except times and numbers. `replaces` means that the call overwrites an existing
-    file.
+    written; `plain` are other texts except times and numbers; `elements` describes elements of the page by reference.
+    `replaces` means that the call overwrites an existing file.
     """
 
     tool: str
@@ -131,6 +131,7 @@ class ToolCallAnalysis:
     read_commands: tuple[CommandReading, ...] = ()
     secret: bool = False
     replaces: bool = False
+    elements: Mapping[str, str] = field(default_factory=dict)
     personal: tuple[str, ...] = ()
 
     @property
@@ -165,10 +166,21 @@ class ToolCallAnalysis:
             return ""
         says = _LISTED.sub(self._list_given, self.reading.says)
         missing = "" if "}{" in says else "-"
-        values = {name: _short(self.arguments.get(name), missing) for name in _PLACEHOLDER.findall(says)}
+        values = {name: _short(self._described(name), missing) for name in _PLACEHOLDER.findall(says)}
         if {"{", "}"} & set(_PLACEHOLDER.sub("", says)):  # text of a plug-in, which is not a message with placeholders
             return _PLACEHOLDER.sub(lambda found: values[found[1]], says)
         return translatable(says, **values)
+
+    def _described(self, name: str) -> Any:
+        """Return an argument, elements of a page by what they are instead of by reference."""
+        value = self.arguments.get(name)
+        if self.reading is None or name not in self.reading.elements:
+            return value
+        return [self._describe_element(each) for each in texts_in(value)] or None
+
+    def _describe_element(self, text: str) -> str:
+        ref, equals, rest = text.partition("=")
+        return f"{self.elements.get(ref.strip(), ref)}{equals}{rest}"
 
     def _list_given(self, listed: re.Match[str]) -> str:
         """Return a final list of placeholders without those that have no value."""

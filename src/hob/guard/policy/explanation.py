@@ -34,6 +34,9 @@ RISK_WORDS: Mapping[Tier, str] = {
 }
 """The risk of a tool or call by its tier, in words for people. Whether the call is allowed is a separate question."""
 
+_NETWORK = (Act.ONLINE, Act.SEND)
+_WITH_NETWORK = translatable("it would run a command that reaches other computers; its changes to files can be undone")
+
 
 def explain(
     policy: Policy, reader: ArgumentReader, context: Context, tool: str, arguments: str, spec: ToolSpec | None = None
@@ -65,9 +68,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
     if decided.trail and not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=strip_rule(decided.verdict.reason))
     if analysis is not None:
-        acts = join_texts(
-            "; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK]
-        )
+        acts = join_texts("; ", _acts_of(analysis))
         risks = analysis.risks if Act.RISK in analysis.acts else ()
         told = join_texts("; ", [each for each in (acts, *risks) if each])
         effects = told or translatable("it changes and sends nothing")
@@ -90,6 +91,14 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
             yield translatable("you can allow it once, for the conversation or always")
         else:
             yield translatable("you can allow it once")
+
+
+def _acts_of(analysis: ToolCallAnalysis) -> list[str]:
+    """Return what the call would do; a command with network is one act."""
+    with_network = Act.RUN in analysis.acts and not analysis.acts.isdisjoint(_NETWORK)
+    hidden = {Act.RISK, *((Act.RUN, *_NETWORK) if with_network else ())}
+    told = [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act not in hidden]
+    return [*told, _WITH_NETWORK] if with_network else told
 
 
 def _said(verdict: Verdict) -> str:

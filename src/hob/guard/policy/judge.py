@@ -40,7 +40,8 @@ class PolicyInput:
     """Inputs of a decision that are not part of the turn; see `Context` for their meanings.
 
     `reachable` means that the owner can be asked although no client waits for it. `contacts` are stored addresses
-    by name. `untrusted_sources` is foreign text that the model sees in addition to the turn's own messages.
+    by name. `elements` describes elements of the page shown last, by reference. `untrusted_sources` is foreign text
+    that the model sees in addition to the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED
@@ -52,6 +53,7 @@ class PolicyInput:
     searched: frozenset[str] = frozenset()
     private: tuple[Private, ...] = ()
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    elements: Mapping[str, str] = field(default_factory=dict)
     untrusted_sources: tuple[str, ...] = ()
     voice_texts: tuple[str, ...] = ()
     """What the owner said in the turn's voice messages."""
@@ -113,6 +115,8 @@ class PolicyJudge:
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
             # an answered question stays valid even while the owner cannot be asked
             analysis = read_call(call, spec, self._reader, context.sandbox)
+            if analysis is not None and policy_input.elements:
+                analysis = replace(analysis, elements=policy_input.elements)
             if self._tainted_writes is not None and analysis is not None and not context.tainted and may_send(analysis):
                 context = replace(context, written=tuple(await self._tainted_writes.files()))
             first = verdict = self._decide(analysis, replace(context, answerable=True)).verdict

@@ -48,7 +48,8 @@ class BrowserProxy(Proxy):
         local = self._rules.allow(host)
         for address in found:
             if is_link_local(address) or not (local or self._internet.reachable(address)):
-                raise self._refused(request, f"{host} leads to {address}, which is not on the public internet")
+                where = "" if address == host else f" leads to {address}, which"
+                raise self._refused(request, f"{host}{where} is not on the public internet")
         if not found:
             raise ProxyRefused(f"{host} has no address", "502 Bad Gateway")
         self._decided(HostDecision(host, port, True, "allowed"))

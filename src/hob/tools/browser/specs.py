@@ -8,12 +8,15 @@ from hob.core.tools import Effect, Tier, ToolGroup, ToolSpec, Variant
 _READS, _FETCHES = frozenset({Effect.READS_UNTRUSTED}), frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
 _TAKES = _FETCHES | {Effect.WRITES}
 _ALL = _TAKES | {Effect.WRITES_FINALLY, Effect.PERSISTS, Effect.READS_PRIVATE}
+_ELEMENTS = ("ref", "to", "fields")
 _PLAIN = ("action", "kind", "tab", "ref", "to", "seconds", "width", "height", "accept", "full", "profile")
 
 
 def _roles(says: str, *, paths: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> ArgumentRole:
     bodies = ("text", "fields")
-    return ArgumentRole(paths=paths, sources=sources, pages=("page",), bodies=bodies, plain=_PLAIN, says=says)
+    return ArgumentRole(
+        paths=paths, sources=sources, pages=("page",), bodies=bodies, plain=_PLAIN, elements=_ELEMENTS, says=says
+    )
 
 
 _NOTHING = Variant(frozenset(), ArgumentRole(plain=_PLAIN), Tier.READ)

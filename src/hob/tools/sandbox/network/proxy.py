@@ -262,7 +262,8 @@ class Proxy:
             (each for each in found if internet.reachable(each) or (local and not is_link_local(each))), None
         )
         if address is None:
-            raise self._refused(request, f"{host} leads to an address of this machine or its network")
+            leads = "is" if host in found else "leads to"
+            raise self._refused(request, f"{host} {leads} an address of this machine or its network")
         self._decided(HostDecision(host, port, True, "allowed"))
         return address
 
