@@ -23,6 +23,12 @@ export interface AliveAnswer {
   ok: boolean;
 }
 
+/** The message that another one answers. */
+export interface AnsweredMessage {
+  id: string;
+  text: string;
+}
+
 /** A tool call made by an app's page. */
 export interface AppCall {
   version: number;
@@ -175,6 +181,7 @@ export interface ChatAnswer {
   choices?: string[];
   waits_for?: string;
   merged_into?: string;
+  messages?: SentMessageAnswer[];
 }
 
 /** A message, and how long to wait for its answer. */
@@ -555,8 +562,20 @@ export interface HandedInAnswer {
 export interface HistoryAnswer {
   session: string;
   entries: EntryAnswer[];
+  messages: HistoryMessageAnswer[];
   before: number | null;
   after: number | null;
+}
+
+/** A message that Hob sent beside the answer of a turn. */
+export interface HistoryMessageAnswer {
+  id: string;
+  text: string;
+  reply_to: AnsweredMessage | null;
+  attachments: SentFile[];
+  buttons: string[];
+  poll: string[];
+  turn: string;
 }
 
 /** The id of a changed object. */
@@ -1214,6 +1233,26 @@ export interface SectionTextAnswer {
   tokens: number;
   cached: boolean;
   pieces: PieceAnswer[];
+}
+
+/** A file of a message that Hob sent. */
+export interface SentFile {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+  url: string;
+  path?: string;
+}
+
+/** A message that Hob sent beside its answer, with the tool `message`. */
+export interface SentMessageAnswer {
+  id: string;
+  text: string;
+  reply_to: AnsweredMessage | null;
+  attachments: SentFile[];
+  buttons: string[];
+  poll: string[];
 }
 
 /** A session. */
