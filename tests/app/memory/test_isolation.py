@@ -164,3 +164,22 @@ async def test_revocation_holds_from_the_next_step_of_a_running_turn(tmp_path: P
         (refused,) = [each for each in after.messages if isinstance(each, ToolMessage) and each.call == "c_again"]
         assert SECRET not in refused.text
         assert reloaded[0]["waiting"] == []
+
+
+async def test_settings_of_memory_hold_from_the_next_message_on_without_a_restart(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        await fill(hob)
+        await hob.answer("Where do I live?", ME)
+        assert f"owner lives in {SECRET}" in hob.seen
+        now = "recall = false\ncitations = 'off'\nmax_items = 500\nbackground_tokens = 7\n"
+        write_settings(tmp_path, f"[memory]\n{now}")
+        assert hob.app.operations.reload()["waiting"] == []
+        await hob.answer("/new", ME)
+        await hob.answer("Where do I live?", ME, id="m_2")
+        assert f"lives in {SECRET}" not in hob.seen
+        assert f"pack for {SECRET}" in hob.seen  # written for each conversation, not recalled
+        told = await memory(hob).status.status()
+        assert (told["totals"]["max_chunks"], told["background"]["tokens_a_day"]) == (500, 7)
+        write_settings(tmp_path, f"[memory]\n{now}tool_days = 3\n")
+        assert hob.app.operations.reload()["waiting"] == ["memory.tool_days"]
