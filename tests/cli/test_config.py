@@ -42,6 +42,8 @@ def test_unusable_embedder_is_reported_at_once_and_used_from_the_next_start(
         told = capsys.readouterr().err
         assert "model.embedding is set, but memory cannot be searched by meaning with it" in told
         assert problem in told
+        assert "prepares all memories for this model in the background" in told
+        assert "`hob memory embedding` shows the progress." in told
     with own(tmp_path / ".hob", "serve"):
         assert run(["config", "set", "model.embedding", ""]) == 0
         assert "`hob stop`, then `hob serve`" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Recall is measured as the published sets count it, and is as good in German as in English."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ async def test_longmemeval_file_reports_how_evidence_is_counted(tmp_path: Path, 
     assert (report.counted, report.whole.questions, report.whole.figures["R@5"]) == (counted, 1, 1.0)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "[1]", '{"items": [], "questions": []}', "[{}]"])
+@pytest.mark.parametrize("text", ["{}", "[]", "[1]", '{"items": [], "questions": []}', "[{}]"])
 def test_unknown_file_format_is_refused_with_the_known_ones(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
@@ -69,6 +70,35 @@ def test_unknown_file_format_is_refused_with_the_known_ones(tmp_path: Path, text
         read_labelled(file)
     with pytest.raises(InvalidRequest, match="cannot be read"):
         read_labelled(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"items": [],\n oops', "is not JSON: see line 2"),
+        (b"[\n\xff]", "is not JSON: see line 2"),
+        (
+            '{"items": [{"id": "a", "text": "x"}, {"id": "b"}], "questions": []}',
+            "item 2 cannot be read (it has no text)",
+        ),
+        (
+            '{"items": [{"id": "a", "text": "x", "at": "May"}], "questions": []}',
+            "item 1 cannot be read (May is not a date)",
+        ),
+        (
+            '{"items": [{"id": "a", "text": "x"}], "questions": [3]}',
+            "question 1 cannot be read (a value has another form)",
+        ),
+        ('[{"conversation": {}, "qa": []}, {"conversation": {}}]', "conversation 2 cannot be read (it has no qa)"),
+        ('[{"question_id": "q1_abs"}, {"question_id": "q2"}]', "question 2 cannot be read (it has no haystack_dates)"),
+    ],
+)
+def test_unreadable_record_is_named_with_the_file(tmp_path: Path, text: str | bytes, problem: str) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(InvalidRequest, match=re.escape(problem)) as refused:
+        read_labelled(file)
+    assert str(refused.value).startswith(str(file))
 
 
 async def test_questions_without_evidence_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -370,3 +370,9 @@ def test_extraction_prompt_shows_related_known_facts() -> None:
     assert "F1 Rex is_a beagle" in text
     assert "M1 (1970-01-02): Rex is ill" in text
     assert "quoted" not in text
+
+
+async def test_day_beyond_any_life_is_not_believed(store: Store) -> None:
+    far = 1_000 * 365 * DAY
+    (fact,) = await told(store, proposal("I live in Paris since 3000.", "lives_in", "Paris", since=far))
+    assert (fact.object, fact.valid_from) == ("Paris", None)

@@ -4,6 +4,7 @@ Commands use the daemon's socket; if no daemon runs, they open the home themselv
 """
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -236,7 +237,8 @@ class EventPrinter:
         say(how_to_answer(view))
 
     def _note(self, text: str) -> None:
-        """Print a remark once."""
+        """Print a remark once, with the command of a shell instead of that of a chat."""
+        text = re.sub(r"`/memory (undo [^`]*)`", r"`hob memory \1`", text)
         if text not in self._noted:
             self._noted.add(text)
             say(paint(text, "dim", sys.stderr))

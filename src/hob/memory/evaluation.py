@@ -11,8 +11,9 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
@@ -98,6 +99,42 @@ class EvaluationReport:
     left_out: int
 
 
+_RECORDS = {
+    "item": translatable("item"),
+    "question": translatable("question"),
+    "conversation": translatable("conversation"),
+}
+"""Records of a file, counted from 1."""
+_Record = TypeVar("_Record")
+
+
+class _NotADate(ValueError):
+    def __init__(self, text: object) -> None:
+        super().__init__(translatable("{text} is not a date", text=str(text)))
+
+
+class _RecordUnreadable(Exception):
+    def __init__(self, kind: str, number: int, why: str) -> None:
+        super().__init__(why)
+        self.kind, self.number = kind, number
+
+
+def _records(kind: str, values: Iterable[Any], read: Callable[[Any], _Record]) -> list[_Record]:
+    """Read each record. Raises _RecordUnreadable."""
+    found = list[_Record]()
+    for number, value in enumerate(values, 1):
+        try:
+            found.append(read(value))
+        except KeyError as error:
+            raise _RecordUnreadable(
+                kind, number, translatable("it has no {field}", field=str(error.args[0]))
+            ) from error
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            why = str(error) if isinstance(error, _NotADate) else translatable("a value has another form")
+            raise _RecordUnreadable(kind, number, why) from error
+    return found
+
+
 def read_labelled(path: Path) -> Labelled:
     """Read labelled questions from a file. Raises InvalidRequest for an unknown format."""
     try:
@@ -105,6 +142,22 @@ def read_labelled(path: Path) -> Labelled:
         labelled = _read(data)
     except OSError as error:
         raise InvalidRequest(translatable("{path} cannot be read: {error}", path=path, error=error.strerror)) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        line = (
+            error.lineno if isinstance(error, json.JSONDecodeError) else error.object.count(b"\n", 0, error.start) + 1
+        )
+        raise InvalidRequest(translatable("{path} is not JSON: see line {line}", path=path, line=str(line))) from error
+    except _RecordUnreadable as error:
+        where = _RECORDS[error.kind]
+        raise InvalidRequest(
+            translatable(
+                "{path}: {record} {number} cannot be read ({error}); docs/how-to/measure-recall.md shows the formats",
+                path=path,
+                record=where,
+                number=str(error.number),
+                error=str(error),
+            )
+        ) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidRequest(
             translatable(
@@ -121,42 +174,46 @@ def _read(data: Any) -> Labelled:
         plain = _plain(data)
         return Labelled("plain", "turn", [plain], plain.left_out)
     if "conversation" in data[0]:
-        read = [_locomo(each) for each in data]
+        read = _records("conversation", data, _locomo)
         return Labelled("LoCoMo", "turn", read, sum(each.left_out for each in read))
-    asked = [each for each in data if not each["question_id"].endswith("_abs")]
-    by_turn = any(turn.get("has_answer") for each in asked for talk in each["haystack_sessions"] for turn in talk)
-    read = [_longmemeval(each, by_turn) for each in asked]
+    if "question_id" not in data[0]:
+        raise ValueError("unknown format")
+    talks = (talk for each in data if _is_answered(each) for talk in each.get("haystack_sessions", ()))
+    by_turn = any(turn.get("has_answer") for talk in talks for turn in talk)
+    read = [each for each in _records("question", data, partial(_longmemeval, by_turn=by_turn)) if each.said]
     unasked = len(data) - sum(len(each.questions) for each in read)
     return Labelled("LongMemEval", "turn" if by_turn else "session", read, unasked)
 
 
 def _plain(data: Mapping[str, Any]) -> EvaluatedConversation:
-    said = [
-        EvaluatedMessage(
-            id=str(each["id"]), text=str(each["text"]), session=str(each.get("session", "")),
-            at=_moment(each.get("at", "1970-01-01")), speaker=str(each.get("speaker", "")),
-            role=str(each.get("role", "")),
-        )
-        for each in data["items"]
-    ]  # fmt: skip
+    said = _records("item", data["items"], _plain_item)
     last = max(each.at for each in said)
-    questions = [
-        EvaluatedQuestion(
-            text=str(each["question"]), evidence=frozenset(map(str, each["evidence"])),
-            category=str(each.get("category", "all")), now=_moment(each["now"]) if "now" in each else last,
-        )
-        for each in data["questions"]
-    ]  # fmt: skip
+    questions = _records("question", data["questions"], partial(_plain_question, last=last))
     known = {each.id for each in said}
     for question in questions:
         if unknown := sorted(question.evidence - known):
             told = translatable(
                 "the evidence {id} of the question \u201c{question}\u201d is the id of no item",
-                id=unknown[0], question=question.text,
-            )  # fmt: skip
+                id=unknown[0],
+                question=question.text,
+            )
             raise InvalidRequest(told)
     asked = [question for question in questions if question.evidence]
     return EvaluatedConversation(said, asked, len(questions) - len(asked))
+
+
+def _plain_item(each: Mapping[str, Any]) -> EvaluatedMessage:
+    return EvaluatedMessage(
+        id=str(each["id"]), text=str(each["text"]), session=str(each.get("session", "")),
+        at=_moment(each.get("at", "1970-01-01")), speaker=str(each.get("speaker", "")), role=str(each.get("role", "")),
+    )  # fmt: skip
+
+
+def _plain_question(each: Mapping[str, Any], last: float) -> EvaluatedQuestion:
+    return EvaluatedQuestion(
+        text=str(each["question"]), evidence=frozenset(map(str, each["evidence"])),
+        category=str(each.get("category", "all")), now=_moment(each["now"]) if "now" in each else last,
+    )  # fmt: skip
 
 
 def _locomo(data: Mapping[str, Any]) -> EvaluatedConversation:
@@ -179,7 +236,14 @@ def _locomo(data: Mapping[str, Any]) -> EvaluatedConversation:
     return EvaluatedConversation(said, questions, len(data["qa"]) - len(questions))
 
 
+def _is_answered(data: Mapping[str, Any]) -> bool:
+    """Return whether a question of LongMemEval has an answer; some ask for what was never said."""
+    return not str(data.get("question_id", "")).endswith("_abs")
+
+
 def _longmemeval(data: Mapping[str, Any], by_turn: bool) -> EvaluatedConversation:
+    if not _is_answered(data):
+        return EvaluatedConversation([], [])
     said, evidence = [], set()
     talks = zip(data["haystack_dates"], data["haystack_session_ids"], data["haystack_sessions"], strict=True)
     for date, session, turns in sorted(talks, key=lambda talk: _longmemeval_date(talk[0])):
@@ -201,11 +265,17 @@ def _longmemeval_date(text: str) -> float:
 
 
 def _date(text: str, form: str) -> float:
-    return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+    try:
+        return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise _NotADate(text) from None
 
 
 def _moment(text: Any) -> float:
-    moment = datetime.fromisoformat(str(text))
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        raise _NotADate(text) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 

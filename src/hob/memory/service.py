@@ -202,7 +202,9 @@ class MemoryService:
             lines = [
                 join_texts(" ", (text, verbatim(f"({fact.id[:12]})"))) for text, fact in zip(lines, told, strict=True)
             ]
-        return (Remark(Sentence.REMEMBERED, (("facts", join_texts("; ", lines)), ("id", told[-1].id[:12]))),)
+        changes = {fact.change or fact.id: fact.id[:12] for fact in told}
+        ids = " ".join(reversed(changes.values()))  # the newest first, since it may have replaced an older one
+        return (Remark(Sentence.REMEMBERED, (("facts", join_texts("; ", lines)), ("id", ids))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         """Return what helps with a turn's message, except what its own conversation shows from `shown_from` on."""

@@ -1,15 +1,16 @@
 """Memory as JSON and as chat lines; layer colours and descriptions; the parser of imported items."""
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from hob.core.clock import utc_day
+from hob.core.content.json_text import parse_json
 from hob.core.errors import InvalidRequest
 from hob.core.memory import (
     OWNER,
@@ -57,6 +58,14 @@ DESCRIPTIONS: Mapping[Layer, str] = {
     Layer.FACT: "what you said about yourself, and notes you asked Hob to keep",
     Layer.DOCUMENT: "documents and daily notes",
 }
+
+
+def no_layer(name: str, layers: Iterable[str]) -> str:
+    """Return the sentence for a layer that does not exist."""
+    names = ", ".join(layers)
+    if not name.strip():
+        return translatable("name a layer: {layers}", layers=names)
+    return translatable("there is no layer {layer}; layers: {layers}", layer=name, layers=names)
 
 
 ELSEWHERE = translatable("of a plug-in that is off")
@@ -140,6 +149,7 @@ _FACT_FIELDS = (
 )  # fmt: skip
 _TIME_FIELDS = frozenset({"valid_from", "valid_to", "recorded_from", "recorded_to", "expires_at", "due", "changed"})
 _FIRST_TIME, _LAST_TIME = (datetime(year, 1, 2, tzinfo=UTC).timestamp() for year in (1, 9999))
+_Choice = TypeVar("_Choice", bound=StrEnum)
 _NUMBER_FIELDS = _TIME_FIELDS | {"confidence", "importance"}
 
 
@@ -155,20 +165,32 @@ def export_view(carried: TransferredItem) -> dict[str, Any]:
 
 
 def loaded(line: str, number: int, now: float) -> TransferredItem:
-    """Parse an exported item. Without a time it gets `now`; times are Unix seconds or ISO 8601.
+    """Parse an exported item. Without a time it gets `now`; times are Unix seconds or ISO 8601, at most a day ahead
+    unless Hob wrote the line (a daily note may have a later date).
 
-    The item must be consistent: an imported stranger's text cannot claim to be the owner's.
+    The item must be consistent: an imported stranger's text cannot claim to be the owner's. Raises InvalidRequest.
     """
+    value = parse_json(line)
+    if not isinstance(value, dict):
+        raise InvalidRequest(
+            translatable(
+                'line {number} is not a JSON object like {{"text": "…"}}; nothing was imported. `hob import` takes over'
+                " other assistants.",
+                number=str(number),
+            )
+        )
     try:
-        value = json.loads(line)
-        text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
+        text, origin = str(value["text"]), _parse_choice(Origin, value.get("origin", Origin.CLIENT))
         if not text.strip():
             raise ValueError("its text is empty")
+        known = str(value.get("id", ""))
+        if (at := _parse_time(value.get("at", now))) > now + _DAY and not _ID.fullmatch(known):
+            raise ValueError(f"its time {value['at']} is in the future")
         trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
-        layer, known = _parse_layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
+        layer = _parse_layer(value.get("layer", Layer.DOCUMENT))
         item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
-            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_parse_time(value.get("at", now)),
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=at,
             evidence=tuple(map(str, value.get("evidence", ()))),
             id=known if _ID.fullmatch(known) else "", **_parse_fields(value, _ITEM_FIELDS),
         )  # fmt: skip
@@ -184,11 +206,20 @@ def loaded(line: str, number: int, now: float) -> TransferredItem:
 
 
 def _describe_error(error: Exception) -> str:
-    return f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return str(error) if type(error) is ValueError else "a field has a value of another kind"
 
 
-def _parse_layer(name: str) -> str:
-    if not _NAME.fullmatch(name):
+def _parse_choice(kind: type[_Choice], value: Any) -> _Choice:
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is none of {', '.join(kind)}") from None
+
+
+def _parse_layer(name: Any) -> str:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no layer")
     return layer_named(name)
 
@@ -197,7 +228,7 @@ def _fact(item: MemoryItem, value: Any) -> Fact | None:
     """Parse a fact. It is confirmed only if its item may be trusted."""
     if value is None:
         return None
-    state = FactState(value["state"]) if item.label.trusted else FactState.ASKED
+    state = _parse_choice(FactState, value["state"]) if item.label.trusted else FactState.ASKED
     return Fact(at=item.at, state=state, evidence=item.evidence, id=item.id, **_parse_fields(value, _FACT_FIELDS))
 
 
@@ -205,7 +236,10 @@ def _goal(item: MemoryItem, value: Any) -> Goal | None:
     if value is None:
         return None
     return Goal(
-        text=item.text, label=item.label, state=GoalState(value["state"]), **_parse_fields(value, ("due", "changed"))
+        text=item.text,
+        label=item.label,
+        state=_parse_choice(GoalState, value["state"]),
+        **_parse_fields(value, ("due", "changed")),
     )
 
 
@@ -230,13 +264,14 @@ def _parse_time(value: Any) -> float:
 
 
 def _parse_number(value: Any) -> float:
-    if not math.isfinite(number := float(value)):
-        raise ValueError(f"{value} is no number")
-    return number
+    with suppress(ValueError, TypeError, OverflowError):
+        if math.isfinite(number := float(value)):
+            return number
+    raise ValueError(f"{value!r} is no number")
 
 
 def _parse_position(value: Any) -> int:
-    if not 0 <= (place := int(value)) < 2**63:
+    if not 0 <= (place := int(_parse_number(value))) < 2**63:
         raise ValueError(f"{value} is no place")
     return place
 

@@ -259,6 +259,19 @@ async def test_answer_reports_a_remembered_fact_once_with_its_undo(tmp_path: Pat
         assert hob.sent(ME).count(line) == 1
 
 
+async def test_one_command_undoes_all_that_was_reported(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"), {"predicate": "likes", "object": "tea"})]
+        await says(hob, "I live in Paris and I like tea.")
+        paris, tea = sorted(await until(hob, lambda known: len(known) == 2), key=lambda fact: fact.object)
+        await says(hob, "What is the weather like today?")
+        command = f"/memory undo {tea.id[:12]} {paris.id[:12]}"
+        await holds(lambda: any(f"Wrong? `{command}`" in each for each in hob.sent(ME)))
+        assert len((await says(hob, command)).splitlines()) == 2
+        assert await hob.app.store.facts.known(SCOPE) == []
+
+
 async def test_remembered_fact_is_reported_after_a_restart_and_in_the_timeline(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()

@@ -1,6 +1,7 @@
 """What is forgotten is nowhere in the home any more: not what was made of it, not its index, not its vectors."""
 
 import json
+import re
 from pathlib import Path
 
 from hob.core.ids import CallId
@@ -130,7 +131,8 @@ async def test_command_replies_that_repeat_it_are_counted_and_forgotten(tmp_path
         assert done["quoted"] == 0
         assert holds(home) == []
         id = await remembered(hob)
-        assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
+        told = await hob.answer(f"/forget {id} said", ME)
+        assert re.fullmatch(rf"Forgotten: {id}\nErased, messages included: [1-9]\d*\.", told)
         assert holds(home) == []
 
 
@@ -146,7 +148,8 @@ async def test_messages_that_still_say_it_can_be_erased_later(tmp_path: Path) ->
         await hob.knows()
         preview = await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=True, said=True))
         assert (preview["items"], preview["quoted"]) == ([], 1)
-        assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
+        told = await hob.answer(f"/forget {id} said", ME)
+        assert re.fullmatch(rf"Forgotten: {id}\nErased, messages included: [1-9]\d*\.", told)
         assert holds(home) == []
         assert await hob.answer(f"/forget {id} said", ME) == f"nothing in memory has the id {id}"
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from hob.cli.daemon_requests import EventPrinter
 from hob.cli.data.memory import add, search
 from hob.cli.data.memory_facts import _END, _parse_day, goal
 from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
 from hob.core.memory import Fact, FactChange, Scope
+from hob.gateway.chat.inbound import ClientEvent
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 
@@ -107,14 +109,26 @@ def test_export_writes_a_new_file_and_overwrites_none(
     assert "File exists" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"words": "two"}', "line 2 is not a memory item (it has no 'text'); nothing was imported"),
+        ("SQLite format 3", 'line 2 is not a JSON object like {"text": "…"}; nothing was imported.'),
+        ("[1]", 'line 2 is not a JSON object like {"text": "…"}; nothing was imported.'),
+        ('{"text": "x", "at": "3000-01-01"}', "line 2 is not a memory item (its time 3000-01-01 is in the future)"),
+        ('{"text": "x", "at": {}}', "line 2 is not a memory item ({} is no number)"),
+        ('{"text": "x", "origin": "me"}', "line 2 is not a memory item ('me' is none of owner, member"),
+        ('{"text": "x", "evidence": 3}', "line 2 is not a memory item (a field has a value of another kind)"),
+    ],
+)
 def test_import_of_an_invalid_line_says_that_nothing_was_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
     monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
-    (file := tmp_path / "items.jsonl").write_text('{"text": "one"}\n{"words": "two"}\n')
+    (file := tmp_path / "items.jsonl").write_text(f'{{"text": "one"}}\n{line}\n')
     assert run(["memory", "import", str(file)]) == 2
-    assert "line 2 is not a memory item (it has no 'text'); nothing was imported" in capsys.readouterr().err
+    assert problem in capsys.readouterr().err
     run(["memory", "export"])
     assert capsys.readouterr().out == ""
 
@@ -140,3 +154,50 @@ def test_embedder_whose_folder_is_not_there_has_failed_before_it_is_asked(
     told = capsys.readouterr().out
     assert "failed" in told.splitlines()[0]
     assert "there is no config.json; `hob config set model.embedding FOLDER` names another" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["show", ""], "id is empty; `hob memory search` shows the ids"),
+        (["show", "a/b"], "a/b is not an id; `hob memory search` shows the ids"),
+        (["trust", ""], "name a source: document:PATH or conversation:ASSISTANT; `hob memory search` shows them"),
+        (
+            ["reset", ""],
+            "name a layer: soul, conversation, tool, group, er1, observation, fact, document, working_memory, all",
+        ),
+        (["search", "--layer", "dreams"], "there is no layer dreams; layers: soul, conversation, tool,"),
+        (["forget", "--layer", "all", "--yes"], "`hob memory reset all` empties memory; to forget, name one layer"),
+        (["import", "BINARY"], "is not text; `hob import` takes over other assistants, `hob memory add` documents"),
+        (["import", "."], "cannot be read: Is a directory"),
+    ],
+)
+def test_wrong_argument_is_refused_with_the_next_step(
+    arguments: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "BINARY").write_bytes(b"SQLite format 3\0\xff")
+    assert run(["memory", *arguments]) != 0
+    assert problem in capsys.readouterr().err
+
+
+def test_search_in_all_layers_is_a_search_without_a_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    assert run(["memory", "add", "Anna likes tea."]) == 0
+    assert run(["memory", "search", "tea", "--layer", "all"]) == 0
+    assert "Anna likes tea." in capsys.readouterr().out.splitlines()[-2]
+
+
+def test_report_of_what_was_remembered_names_the_command_of_the_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    told = "Remembered of what you said: you like tea. Wrong? `/memory undo a1b2c3 d4e5f6`"
+    EventPrinter(json=False).show(ClientEvent("progress", {"what": "remark", "text": told}))
+    assert "Wrong? `hob memory undo a1b2c3 d4e5f6`" in capsys.readouterr().err

@@ -58,6 +58,8 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
         return "\n".join([head, *map(item_line, found)])
     id = done["items"][0]["id"][:12] if done["items"] else id
     told = say(call.language, "Forgotten: {id}", id=id)  # without its text, which would be remembered again
+    if said:
+        told += "\n" + say(call.language, "Erased, messages included: {count}.", count=done["erased"])
     if quoted := done["quoted"]:
         told += "\n" + say(call.language, "Messages that still say it: {count}.", count=quoted)
         with suppress(NotFound):
@@ -74,6 +76,8 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     """List memories about some words; without words, the counts and what Hob was asked to remember."""
     memory, words = kernel.port(MemoryControls), call.rest.strip()
     action, _, rest = words.partition(" ")
+    if action == FactAction.UNDO and rest.split():
+        return "\n".join([await _settle(memory, call.language, FactAction.UNDO, id) for id in rest.split()])
     if action in tuple(FactAction):
         return await _settle(memory, call.language, FactAction(action), rest)
     if words == "why":

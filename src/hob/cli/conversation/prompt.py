@@ -19,7 +19,7 @@ SECTION_NAMES = (
     translatable("Conversation"),
     translatable("Everything else"),
 )
-"""Titles of the sections in order, and of the rest; `--json` has the names that Hob's predecessors use."""
+"""Titles of the sections in order, and of the rest. The names that Hob's predecessors use follow in brackets."""
 SECTION_WORDS = (
     translatable("who Hob is and how it works"),
     translatable("your files on how Hob should be"),
@@ -52,7 +52,8 @@ def prompt(*, session: str = "", json: bool = False) -> None:
         own = [section for section in seen["sections"] if section["seed"] == seed]
         total, tokens = (number(sum(section[what] for section in own), 0) for what in ("bytes", "tokens"))
         colour = "bold" if own else "dim"
-        rows.append(((_(title), colour), (total, colour), (tokens, colour), "", (_(told), "dim")))
+        named = _(title) if seed in ("", title) else f"{_(title)} ({seed})"
+        rows.append(((named, colour), (total, colour), (tokens, colour), "", (_(told), "dim")))
         for section in own:
             size, tokens = (number(section[what], 0) for what in ("bytes", "tokens"))
             bar = "█" * round(20 * section["bytes"] / maximum)

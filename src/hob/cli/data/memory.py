@@ -110,6 +110,10 @@ def why(
 @app.command
 def show(id: Id, *, json: Json = False) -> None:
     """Show one item in full, with its source."""
+    if not id.strip():
+        raise InvalidRequest(_("id is empty; `hob memory search` shows the ids"))
+    if not id.isalnum():
+        raise InvalidRequest(_("{id} is not an id; `hob memory search` shows the ids", id=id))
     item = reach("GET", f"/memory/items/{id}")
     if printed_json(item, json):
         return

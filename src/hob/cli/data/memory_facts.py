@@ -54,9 +54,10 @@ def confirm_fact(id: FactId, *, json: Json = False) -> None:
     _settle({"id": id, "action": "confirm"}, json=json)
 
 
-def undo(id: FactId, *, json: Json = False) -> None:
+def undo(id: FactId, *more: Annotated[str, Parameter(help="Further facts.")], json: Json = False) -> None:
     """Undo the change that recorded a fact; the fact before it holds again."""
-    _settle({"id": id, "action": "undo"}, json=json)
+    for each in (id, *more):
+        _settle({"id": each, "action": "undo"}, json=json)
 
 
 def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also goals that are done or dropped.")] = False,

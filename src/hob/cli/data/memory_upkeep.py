@@ -16,12 +16,16 @@ from hob.cli.translating import _, ngettext
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.expertise import Trend
+from hob.memory.views import no_layer
 
 LAYER_WORDS: Mapping[str, str] = {
     "soul": translatable("your files on how Hob should be (SOUL.md, USER.md and others)"),
     "er1": translatable("recordings from ER1, a transcription service, if you connected one"),
 }
 """Layers that need a longer description here."""
+UNLIMITED = translatable("no limit")
+KEPT_WORDS: Mapping[str, str] = {"observation": translatable("90 days or more, by importance")}
+"""How long layers are kept whose items differ in that."""
 TREND_WORDS: Mapping[str, str] = {
     Trend.IMPROVING: translatable("getting better"),
     Trend.DECLINING: translatable("getting worse"),
@@ -63,7 +67,9 @@ def stats(*, json: Json = False) -> None:
             (
                 layer["name"],
                 number(layer["chunk_count"], 0),
-                _("{days:g} days", days=layer["ttl_days"]) if layer["ttl_days"] else _("for good"),
+                _("{days:g} days", days=layer["ttl_days"])
+                if layer["ttl_days"]
+                else _(KEPT_WORDS.get(layer["name"], UNLIMITED)),
                 (_(LAYER_WORDS.get(layer["name"], layer["description"])), "dim"),
             )
             for layer in seen["layers"]
@@ -208,10 +214,7 @@ def reset(
     """Empty a layer of memory. Hob reads your files again; `hob rebuild` adds again what was said."""
     layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
     if layer not in {"all", "working_memory", *layers}:
-        told = translatable(
-            "there is no layer {layer}; layers: {layers}, or all", layer=layer, layers=", ".join(layers)
-        )
-        raise InvalidRequest(told)
+        raise InvalidRequest(no_layer(layer, (*layers, "working_memory", "all")))
     if not yes and not confirm(_("Empty the layer {layer}?", layer=layer), _("Nothing was forgotten.")):
         return 1
     _deleted(reach("POST", "/memory/reset", {"layer": layer}, timeout=600), json=json)
@@ -243,12 +246,16 @@ def import_(
     """Import items that `hob memory export` wrote, or lines of your own, each once.
 
     Each line is a JSON object; `text` is enough. `at` says when it was (2024-01-01, with or without a time, or Unix
-    seconds); not given: now. `layer` is `document` if not given.
+    seconds), at most a day ahead; not given: now. `layer` is `document` if not given.
     """
     try:
         text = file.expanduser().read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(_("{file} cannot be read: {error}", file=file, error=error)) from error
+    except OSError as error:
+        raise InvalidRequest(_("{file} cannot be read: {error}", file=file, error=error.strerror)) from error
+    except UnicodeDecodeError:
+        raise InvalidRequest(
+            _("{file} is not text; `hob import` takes over other assistants, `hob memory add` documents", file=file)
+        ) from None
     done = followed("/memory/import", {"text": text}, _("items {items:,}/{of:,}, {new:,} new"))
     if not printed_json(done, json):
         print(_("Items read: {items}; new: {new}.", items=done["items"], new=done["new"]))

@@ -121,6 +121,12 @@ def set_setting(
         )
     elif running and holder_of(home):
         print(_("{key} is set; {when}", key=key, when=_when(key)), file=sys.stderr)
+    if key == "model.embedding" and source.layer is ConfigLayer.FILE and config.get(key):
+        told = _(
+            "From its next start on Hob prepares all memories for this model in the background; until then, words find."
+            " `hob memory embedding` shows the progress."
+        )
+        print(told, file=sys.stderr)
     return 0
 
 

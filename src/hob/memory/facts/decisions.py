@@ -19,6 +19,7 @@ OWNER = "owner"
 _SELF = frozenset({"owner", "user", "the owner", "the user", "i", "me", "myself", "ich", "mich", "mir"})
 _SURE = 0.5
 _DAY = 86_400.0
+_CENTURY = 36_525 * _DAY
 _LONGEST, _LONGEST_NAME, _LONGEST_QUOTE = 200, 60, 120
 _PREDICATE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+){0,5}")
 _SAME: Mapping[str, str] = {
@@ -98,7 +99,7 @@ def decide_goal(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
         if not text or not {*words_of(text)} <= {*words_of(words)} or not is_own(words, text):
             return None
         label = Label(Origin.MODEL, Trust.TRUSTED)
-        ahead = due if due is not None and due > said.at - _DAY else None
+        ahead = _believed(due, said.at) if due is not None and due > said.at - _DAY else None
         goal = Goal(text=text, label=label, due=ahead, session=said.session, turn=said.turn)
     else:
         known = next((goal for goal in goals if goal.id == proposal.target), None)
@@ -161,7 +162,7 @@ def _ground(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | Non
         return None
     return Fact(
         subject=subject, predicate=predicate, object=object_, at=proposal.said.at, quote=_quoted(words),
-        valid_from=proposal.since, valid_to=_past(proposal.until, proposal.said.at),
+        valid_from=_believed(proposal.since, proposal.said.at), valid_to=_past(proposal.until, proposal.said.at),
         confidence=min(1.0, max(0.0, proposal.confidence)), evidence=(proposal.said.id,),
     )  # fmt: skip
 
@@ -177,6 +178,11 @@ def _quoted(words: str) -> str:
 
 def _holds(text: str, other: str) -> bool:
     return {*words_of(other)} <= {*words_of(text)}
+
+
+def _believed(day: float | None, said: float) -> float | None:
+    """Return the day, unless it is beyond any life."""
+    return None if day is None or day > said + _CENTURY else day
 
 
 def _past(until: float | None, at: float) -> float | None:

@@ -1,6 +1,7 @@
 """Listing, adding and explaining memories."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 from hob.app.memory.control.embedding import OwnerEmbedding
@@ -31,6 +32,8 @@ class OwnerItems:
 
         `problem` says why search by meaning failed, `unassisted` why a model did not help.
         """
+        if criteria.layer == "all":
+            criteria = replace(criteria, layer="")
         found = [self._selection.view(each) for each in await self._selection.select(criteria, standing=True)]
         problem = self._embedding.problem if criteria.query else ""
         assistance = self._parts.assistance

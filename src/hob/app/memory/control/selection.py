@@ -10,7 +10,7 @@ from hob.core.memory import OWNER, MemoryItem, MemoryItemAnswer, MemoryLayer, Re
 from hob.core.translation.language import translatable
 from hob.gateway.memory import MemoryQuery
 from hob.memory.background_model import FACTS, OBSERVER
-from hob.memory.views import item_view, layers_of
+from hob.memory.views import item_view, layers_of, no_layer
 from hob.store.memory.items import STOOD
 from hob.store.memory.lifecycle import LayerCount
 from hob.store.memory.work import OWNERS_WORDS
@@ -38,13 +38,12 @@ class OwnerSelection:
         counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self.scope)}
         return counts, layers_of(self._service.settings, self._plugin_layers, counts)
 
-    async def check_layer(self, name: str) -> str:
-        """Return the name of an existing layer. Raises InvalidRequest, which lists the layers."""
+    async def check_layer(self, name: str, *others: str) -> str:
+        """Return the name of an existing layer. Raises InvalidRequest, which lists the layers and other names."""
         _, layers = await self.count_layers()
         if name in layers:
             return name
-        told = translatable("there is no layer {layer}; layers: {layers}, or all", layer=name, layers=", ".join(layers))
-        raise InvalidRequest(told)
+        raise InvalidRequest(no_layer(name, (*layers, *others)))
 
     async def get(self, id: str) -> MemoryItem:
         """Return the item whose id starts so. Raises NotFound."""

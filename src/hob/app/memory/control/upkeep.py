@@ -29,8 +29,8 @@ _REASON = "its owner wanted it forgotten"
 _ITEMS_AT_ONCE = 10_000
 """Maximum items that are forgotten in one step, and shown."""
 _ITEMS_PER_TRANSACTION = 1_000
-_WORKING_NOTES = "working_memory"
-"""KafClaw's name for the working notes, which `reset` clears like a layer."""
+_ALL, _WORKING_NOTES = "all", "working_memory"
+"""Every layer; KafClaw's name for the working notes, which `reset` clears like a layer."""
 _MIN_ID_LENGTH = 6
 
 
@@ -46,6 +46,8 @@ class OwnerUpkeep:
 
         Raises InvalidRequest if nothing limits the request, NotFound.
         """
+        if request.layer == _ALL:
+            raise InvalidRequest(translatable("`hob memory reset all` empties memory; to forget, name one layer"))
         if not (request.id or request.source or request.origin or request.since or request.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
         wanted = MemoryQuery("", request.layer, request.source, request.origin, request.since, _ITEMS_AT_ONCE)
@@ -115,7 +117,11 @@ class OwnerUpkeep:
         """Set whether a source's current items count as the owner's own words. Raises InvalidRequest."""
         if not source.startswith((f"{Layer.DOCUMENT}:", f"{Layer.CONVERSATION}:")):
             raise InvalidRequest(
-                translatable("{source} is neither document:PATH nor conversation:ASSISTANT", source=source or "-")
+                translatable("{source} is neither document:PATH nor conversation:ASSISTANT", source=source)
+                if source.strip()
+                else translatable(
+                    "name a source: document:PATH or conversation:ASSISTANT; `hob memory search` shows them"
+                )
             )
         trust = Trust.UNTRUSTED if undo else Trust.TRUSTED
         changed = await self._store.items.trust(self._scope, source, trust)
@@ -133,13 +139,13 @@ class OwnerUpkeep:
     async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
         layers: Sequence[str] = ()
-        if layer == "all":
+        if layer == _ALL:
             layers = tuple((await self._selection.count_layers())[1])
         elif layer != _WORKING_NOTES:
-            layers = (await self._selection.check_layer(layer),)
+            layers = (await self._selection.check_layer(layer, _WORKING_NOTES, _ALL),)
         own = await self._store.items.of(self._scope).trusted_documents()
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
-        if layer in ("all", _WORKING_NOTES):
+        if layer in (_ALL, _WORKING_NOTES):
             gone += await self._store.working_notes.clear()
         self._parts.editor.on_withdrawal()
         if {Layer.SOUL, Layer.DOCUMENT}.intersection(layers):
