@@ -31,6 +31,7 @@ class Told:
     line: str
     headers: dict[str, str]
     body: bytes
+    answer: str
 
     @property
     def id(self) -> str:
@@ -70,7 +71,7 @@ class Receiver:
         headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in rest)}
         body = await reader.readexactly(int(headers["content-length"]))
         answer = self.answers.pop(0) if self.answers else "204 No Content"
-        self.told.append(Told(line, headers, body))
+        self.told.append(Told(line, headers, body, answer))
         self.came.set()
         if answer == HANG:
             await reader.read()  # until the sender hangs up

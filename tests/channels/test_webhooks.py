@@ -21,7 +21,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, SendFailed
 from hob.core.events.webhooks import sign
 from hob.core.ids import OutboxId, new_trace_id
-from hob.core.messages import Address, Button, Outbound, OutboundKind
+from hob.core.messages import Address, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.settings import Secret
 from tests.channels.receiving import DRIP, HANG, SECRET, receiving
 
@@ -44,6 +44,29 @@ def test_message_tool_sends_its_own_event_type() -> None:
     assert body_of(outbound(), datetime.now(UTC)) == '{"a": "ü"}'
 
 
+@pytest.mark.parametrize(
+    ("message", "data"),
+    [
+        (
+            replace(outbound("At 9."), action=OutboundAction.EDIT, about="wh_0"),
+            {"action": "edit", "about": "wh_0", "text": "At 9."},
+        ),
+        (replace(outbound(""), action=OutboundAction.DELETE, about="wh_0"), {"action": "delete", "about": "wh_0"}),
+        (
+            replace(outbound("👍"), action=OutboundAction.REACT, about="wh_0"),
+            {"action": "react", "about": "wh_0", "text": "👍"},
+        ),
+        (
+            replace(outbound("Lunch?"), poll=("Soup", "Salad")),
+            {"action": "send", "text": "Lunch?", "poll": ["Soup", "Salad"]},
+        ),
+    ],
+)
+def test_event_names_its_action_and_the_message_it_is_about(message: Outbound, data: dict[str, object]) -> None:
+    body = body_of(replace(message, kind=OutboundKind.REPLY), datetime(2026, 11, 22, tzinfo=UTC))
+    assert json.loads(body)["data"] == data
+
+
 def channel_to(url: str, *, allow_private: bool = True, secret: Secret | None = None) -> OutgoingWebhooks:
     settings = WebhookOutSettings(url, secret or Secret.of(SECRET), allow_private=allow_private)
     return OutgoingWebhooks({"there": settings}, SystemClock())
@@ -61,7 +84,7 @@ async def refused(channel: OutgoingWebhooks, message: Outbound | None = None) ->
 async def test_delivery_is_signed_with_an_id_and_unchanged_body() -> None:
     async with receiving() as receiver:
         channel = channel_to(receiver.url)
-        assert (await channel.send(outbound())).receipt == "204"
+        assert (await channel.send(outbound())).receipt == "wh_1"
         await channel.aclose()
     (told,) = receiver.told
     assert told.line == "POST /hook?x=1 HTTP/1.1"

@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from hob.channels.webhooks.channel import OutgoingWebhooks
+from hob.channels.webhooks.settings import WebhookOutSettings
+from hob.core.clock import SystemClock
 from hob.core.content.capabilities import Capabilities
 from hob.core.errors import SendFailed
 from hob.core.messages import Outbound, OutboundAction
 from hob.core.ports.channel import Delivered, Repeats
+from hob.core.settings import Secret
 from hob.testing.channel import MemoryChannel
 from hob.testing.channel_check import Platform, ShownMessage, check_channel
+from tests.channels.receiving import SECRET, Receiver, receiving
 
 EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
 
@@ -119,3 +124,46 @@ async def test_directory_channel_shows_one_key_once(tmp_path: Path) -> None:
         await channel.send(message)
         await channel.send(message)
     assert [shown["text"] for shown in channel.shown()] == ["hi"]
+
+
+class WebhookPlatform:
+    """A receiver of webhooks that follows `docs/how-to/send-webhooks.md`: it takes each `webhook-id` once."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), allow_private=True)
+        self.channel = OutgoingWebhooks({"chat": settings}, SystemClock())
+        self._receiver = receiver
+
+    def shown(self) -> Sequence[ShownMessage]:
+        taken = {told.id: told.json for told in self._receiver.told if told.answer.startswith("2")}
+        found: dict[str, ShownMessage] = {}
+        for id, event in taken.items():
+            data = event["data"]
+            text, about = data.get("text", ""), data.get("about", "")
+            match data["action"]:
+                case OutboundAction.EDIT:
+                    found[about] = replace(found[about], text=text)
+                case OutboundAction.DELETE:
+                    del found[about]
+                case OutboundAction.REACT:
+                    found[about] = replace(found[about], reactions=(text,))
+                case OutboundAction.SEND:
+                    buttons = tuple(each["label"] for each in data.get("buttons", ()))
+                    found[id] = ShownMessage("chat", text, buttons, poll=tuple(data.get("poll", ())), answers=about)
+        return list(found.values())
+
+    def break_down(self, fault: SendFailed) -> None:
+        self._receiver.answers.append("503 Service Unavailable")
+
+    async def write(self, text: str, key: str) -> None:
+        raise AssertionError("receivers do not write back")
+
+
+@asynccontextmanager
+async def webhooks() -> AsyncIterator[Platform]:
+    async with receiving() as receiver:
+        yield WebhookPlatform(receiver)
+
+
+async def test_outgoing_webhooks_keep_the_contract() -> None:
+    await check_channel(webhooks, receives=False)

@@ -104,6 +104,40 @@ async def test_sent_messages_are_edited_and_user_messages_reacted_to(tmp_path: P
         assert f"[{first.id}] hob: At 8." in hob.seen
 
 
+async def test_user_message_is_replied_to_and_a_sent_one_deleted(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    def delete(request: Any) -> ModelReply:
+        sent.append(request.messages[-1].text.rpartition(" ")[2])
+        return message(action="delete", to="Anna", message=sent[0])
+
+    reply = message(action="reply", text="I will see to it.")
+    async with trusting(tmp_path, OPEN, reply, message(action="send", to="Anna", text="At 8."), delete, "Ok.") as hob:
+        hob.channels["telegram"].capabilities = EVERYTHING
+        await hob.knows()
+        await hob.comes("tell anna at 8; no, do not", ME, key="m7")
+        await until(lambda: len(hob.channels["telegram"].sent) == 4)
+        replied, first, deleted, _ = hob.channels["telegram"].sent
+        assert (replied.to.chat, replied.about, replied.text) == (ME, "m7", "I will see to it.")
+        assert (deleted.action, deleted.to.chat, deleted.about, deleted.text) == (
+            OutboundAction.DELETE, ANNA, first.id, "",
+        )  # fmt: skip
+
+
+async def test_poll_is_sent_as_one_and_as_numbered_lines_where_there_are_none(tmp_path: Path) -> None:
+    poll = message(action="poll", to="Anna", text="Lunch?", options=["Soup", "Salad"])
+    for can, text, options in (
+        (EVERYTHING, "Lunch?", ("Soup", "Salad")),
+        (Capabilities(), "Lunch?\n1. Soup\n2. Salad", ()),
+    ):
+        async with trusting(tmp_path / str(can.polls), OPEN, poll, "Asked her.") as hob:
+            hob.channels["telegram"].capabilities = can
+            await hob.knows()
+            assert await ask(hob, "ask anna what she eats") == "Asked her."
+            (sent,) = [each for each in hob.channels["telegram"].sent if each.to.chat == ANNA]
+            assert (sent.text, sent.poll, sent.buttons) == (text, options, ())
+
+
 async def test_impossible_message_is_refused_before_its_approval(tmp_path: Path) -> None:
     impossible = {
         "takes no files": message(action="send", to="Anna", file="menu.txt", text="the menu"),

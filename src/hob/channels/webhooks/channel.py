@@ -83,7 +83,7 @@ class OutgoingWebhooks:
         except TimeoutError as error:
             raise SendFailed(f"it did not answer within {settings.seconds:g} s") from error
         if 200 <= status < 300:
-            return Delivered(str(status))
+            return Delivered(message.id)  # edits, deletes and reactions name it
         if 300 <= status < 400:
             raise SendFailed(f"it answered {status}; redirects are not followed, url is to be the last address")
         raise SendFailed(f"it answered {status}", permanent=status == _GONE, retry_after=retry_after)
