@@ -6,7 +6,7 @@ import math
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from hob.core.models import (
     Usage,
     UserMessage,
 )
-from hob.core.steps import ModelReplied, ToolReceived
+from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.gateway.chat.inbound import owners_inbound
@@ -45,7 +45,8 @@ ROOT = SessionKey("api:main")
 OPEN = ("load_tools", '{"names": ["agents"]}')
 HELD = {"HOB_BUS_SELF_MADE_PER_HOUR": "0"}
 """Sub-agents are never started."""
-TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2"}
+TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2", "HOB_MODEL_PRICES": "{ m = { input = 3.0, output = 15.0 } }"}
+"""Dollars per million tokens, and so millionths of a dollar per token."""
 
 
 @asynccontextmanager
@@ -570,11 +571,25 @@ async def check_tree(home: Path) -> None:
         assert len(found) == 12
         assert all(row.status == "completed" and row.taken and row.taken != "session" for row in found)
         turns = [row.own_turn for row in found] + [row.turn for row in found if row.depth == 1][:1]
-        steps = [step for turn in turns if turn for step in await app.store.journal.load_steps(turn)]
-        answers = [step.usage for step in steps if isinstance(step, ModelReplied) and step.usage is not None]
+        journals = [await app.store.journal.load_steps(turn) for turn in turns if turn]
+        answers = [step for steps in journals for step in steps if isinstance(step, ModelReplied)]
+        used = [step.usage for step in answers if step.usage is not None]
         spent = await app.store.ledger.spent(session=ROOT)
-        assert spent.usage.output == sum(usage.output for usage in answers)
-        assert spent.usage.input == sum(usage.input for usage in answers)
+        assert spent.usage.output == sum(usage.output for usage in used)
+        assert spent.usage.input == sum(usage.input for usage in used)
+        assert sum(step.cost or 0 for step in answers) == 3 * spent.usage.input + 15 * spent.usage.output > 0
+        assert (spent.cost, spent.reserved, spent.unknown_calls) == (sum(map(cost_of, journals)), 0, 0)
+
+
+def cost_of(steps: Sequence[Step]) -> int:
+    """Return the cost of a turn's calls. An interrupted one may have been billed: it costs what it could."""
+    asked: list[int] = []
+    for step in steps:
+        if isinstance(step, ModelAsked):
+            asked.append(step.reserved or 0)
+        elif isinstance(step, ModelReplied):
+            asked[-1] = step.cost or 0
+    return sum(asked)
 
 
 READ_MAIL = "read", '{"path": "x.eml"}'
