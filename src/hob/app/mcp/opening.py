@@ -17,6 +17,7 @@ from hob.core.turns import Turn
 from hob.guard.audit.entries import HOB, of_action
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.store.plugin_records import PluginRecord
+from hob.store.store import Store
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
@@ -29,33 +30,25 @@ log = logging.getLogger(__name__)
 @asynccontextmanager
 async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Open the servers as tool groups; the owner is notified once of tools that changed since they were accepted."""
-    told: set[tuple[str, ...]] = set()
-    config = kernel.config
+    told, config = set[tuple[str, ...]](), kernel.config
 
     async def changed(name: str, tools: Sequence[str]) -> None:
         if (name, *tools) not in told:
             told.add((name, *tools))
-            said = translatable(
-                "Tools of the MCP server {name} are no longer what you accepted: {tools}. Hob does not use them until "
-                "you look at them and accept them: `hob mcp accept {name}`.",
-                name=name,
-                tools=", ".join(tools),
+            line = translated(
+                translatable(
+                    "Tools of the MCP server {name} are no longer what you accepted: {tools}. Hob does not use them "
+                    "until you look at them and accept them: `hob mcp accept {name}`.",
+                    name=name,
+                    tools=", ".join(tools),
+                ),
+                kernel.language,
             )
-            await kernel.notifier.notify(translated(said, kernel.language), "mcp_changed")
-
-    async def note(server: str, decision: HostDecision) -> None:
-        outcome, target = (
-            "used" if decision.allowed else "refused",
-            f"{decision.credential} {decision.host} by {server}",
-        )
-        try:
-            await kernel.store.audit.add(of_action("credential", outcome, HOB, target=target))
-        except StoreError as error:
-            log.warning("the use of a credential is not noted: %s %s: %s", target, outcome, error)
+            await kernel.notifier.notify(line, "mcp_changed")
 
     def decided(server: str, decision: HostDecision) -> None:
         if decision.credential:
-            tasks.create_task(note(server, decision))
+            tasks.create_task(_note_use(kernel.store, server, decision))
 
     sampling = ServerSampling(kernel)
     with unwrap_single_error():
@@ -79,6 +72,15 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 )
             finally:
                 servers.close()
+
+
+async def _note_use(store: Store, server: str, decision: HostDecision) -> None:
+    """Audit a server's use of a credential, allowed or refused."""
+    outcome, target = "used" if decision.allowed else "refused", f"{decision.credential} {decision.host} by {server}"
+    try:
+        await store.audit.add(of_action("credential", outcome, HOB, target=target))
+    except StoreError as error:
+        log.warning("the use of a credential is not noted: %s %s: %s", target, outcome, error)
 
 
 _KEPT_SECONDS = 7 * 86_400.0
