@@ -174,6 +174,28 @@ async def test_tabs_are_opened_focused_and_closed(desk: Desk) -> None:
     assert 'heading "two"' in await desk.say(action="snapshot")
 
 
+async def test_act_close_closes_the_tab_and_the_last_one_leaves_no_page(desk: Desk) -> None:
+    await desk.show("<h1>one</h1>")
+    desk.web.pages["/two"] = reply(b"<h1>two</h1>")
+    await desk.say(action="open", url=desk.web.url("/two"))
+    assert "'two'" not in await desk.act("close")
+    assert 'heading "one"' in await desk.say(action="snapshot")
+    assert await desk.act("close") == "no page is open"
+
+
+async def test_page_is_resized_within_bounds(desk: Desk) -> None:
+    await desk.show(FORM)
+    for asked, made in (((800, 600), "[800, 600]"), ((10**9, 1), "[4000, 200]"), ((1280, 800), "[1280, 800]")):
+        await desk.act("resize", width=asked[0], height=asked[1])
+        assert (await desk.act("evaluate", script="[innerWidth, innerHeight]")).splitlines()[0] == made
+
+
+async def test_profiles_are_the_conversations_own_and_the_owners(desk: Desk) -> None:
+    listed = (await desk.say(action="profiles")).splitlines()
+    assert [line.partition(":")[0] for line in listed] == ["(empty)", "owner"]
+    assert "a profile is chosen with action start" in await desk.say(action="snapshot", profile="owner")
+
+
 async def test_popup_flood_is_stopped(desk: Desk) -> None:
     shown = await desk.show("<button onclick='for (let n = 0; n < 15; n++) open(\"/?\" + n)'>Flood</button>")
     await desk.act("click", ref=desk.ref(shown, '"Flood"'))

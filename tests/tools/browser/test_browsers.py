@@ -2,10 +2,13 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -15,6 +18,7 @@ from hob.core.ids import SessionKey
 from tests.tools.web.server import reply
 
 from .browsing import Desk, open_desk
+from .program import sandboxed_program
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +121,42 @@ async def test_chromium_keeps_its_sandbox_and_refuses_to_run_as_root(tmp_path: P
     async with open_desk(tmp_path) as desk:
         desk.browsers.settings = type(desk.browsers.settings)()
         assert "with its sandbox it does not run as root" in await desk.say(action="start")
+
+
+def _tree_of(pid: int) -> list[int]:
+    """Return a process and its descendants."""
+    parents = {}
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(each.parent.name)] = int(each.read_text().rpartition(")")[2].split()[1])
+    found = [pid]
+    for parent in found:
+        found += [child for child, of in parents.items() if of == parent]
+    return found
+
+
+@pytest.mark.skipif(
+    subprocess.run(["setpriv", "--reuid", "65534", "unshare", "-U", "true"], capture_output=True).returncode != 0
+    if os.geteuid() == 0
+    else sys.platform != "linux",
+    reason="users other than root cannot create the namespaces of Chromium's sandbox here",
+)
+async def test_pages_run_in_chromiums_own_sandbox(tmp_path: Path) -> None:
+    folder = Path(mkdtemp(dir="/tmp"))  # another user must be able to reach it
+    try:
+        async with open_desk(folder) as desk:
+            desk.browsers.settings = type(desk.browsers.settings)(program=sandboxed_program(folder))
+            assert "Hello" in await desk.show("<h1>Hello</h1>")
+            tree = _tree_of(desk.browsers._browsers[HERE].window.pid)
+            commands = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in tree}
+            assert not any("--no-sandbox" in each for each in commands.values())
+            renderers = [pid for pid, command in commands.items() if "--type=renderer" in command]
+            assert renderers
+            for pid in renderers:  # each is filtered by seccomp, and in a user namespace of its own
+                assert "\nSeccomp:\t2\n" in Path(f"/proc/{pid}/status").read_text()
+                assert Path(f"/proc/{pid}/ns/user").readlink() != Path("/proc/self/ns/user").readlink()
+    finally:
+        shutil.rmtree(folder)
 
 
 RUNNING = """
