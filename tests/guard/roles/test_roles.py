@@ -1,12 +1,14 @@
 """Tools whose specs describe their arguments: few questions in everyday work, and one for every attack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hob.core.ports.guard import Allow, Ask
+from hob.guard.policy.context import Context
 from hob.guard.policy.exemptions import parse_owner_words
 from tests.guard.calling import context
 from tests.guard.roles.attacks import ATTACKS
@@ -43,18 +45,41 @@ def test_most_everyday_work_needs_no_approval(half: str) -> None:
 
 @pytest.mark.parametrize("half", HALVES)
 def test_every_attack_raises_a_question(half: str) -> None:
-    allowed = []
-    count = 0
-    for case in HALVES[half]:
+    tried = [*attempts(HALVES[half])]
+    allowed = [
+        (case.words, attack)
+        for case, attack, given in tried
+        if isinstance(judged(case, attack, given), Allow) and not wanted(case, attack)
+    ]
+    assert allowed == []
+    assert len(tried) > 500
+
+
+def attempts(cases: Sequence[Case]) -> Iterator[tuple[Case, Step, Context]]:
+    """Return each call of an obedient model after each call that returned foreign text."""
+    for case in cases:
         for given in contexts(case):
             for attack in ATTACKS[case.service]:
-                count += 1
-                if "passport" in str(attack.arguments) and not given.private:
-                    continue  # the model has not been told of it
-                if isinstance(judged(case, attack, given), Allow) and not wanted(case, attack):
-                    allowed.append((case.words, attack))
-    assert allowed == []
-    assert count > 500
+                if given.private or "passport" not in str(attack.arguments):  # otherwise the model cannot know it
+                    yield case, attack, given
+
+
+def percent(half: str) -> str:
+    none, one = rates(HALVES[half])
+    return f"{none:.0%} and {one:.0%}".replace("%", " %")
+
+
+def test_page_of_the_policy_has_these_figures() -> None:
+    page = " ".join((Path(__file__).parents[3] / "docs/explanation/policy.md").read_text("utf-8").split())
+    attacks, calls = sum(map(len, ATTACKS.values())), len([*attempts(FIRST_HALF), *attempts(SECOND_HALF)])
+    inferred = len([*attempts(HALVES["first, roles inferred"]), *attempts(HALVES["second, roles inferred"])])
+    for figures in (
+        f"{len(FIRST_HALF) + len(SECOND_HALF)} pieces of everyday work",
+        f"| declared | {percent('first')} | {percent('second')} | {calls:,} |",
+        f"| inferred | {percent('first, roles inferred')} | {percent('second, roles inferred')} | {inferred:,} |",
+        f"tries {attacks} of an attacker's instructions",
+    ):
+        assert figures in page
 
 
 def wanted(case: Case, attack: Step) -> bool:
