@@ -41,4 +41,5 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     monkeypatch.setenv("HOME", str(house.owner))
     house.furnish()
     async with listening(house):
+        house.accept_server()
         yield house

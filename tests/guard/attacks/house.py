@@ -10,7 +10,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from hob.app.contribution import Wraps
 from hob.app.settings.sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
+from hob.core.content.capabilities import Capabilities
 from hob.core.ids import CallId, InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import ModelEvent, ModelRequest
@@ -37,6 +38,8 @@ from hob.guard.approvals.question_text import visible
 from hob.store.approvals import Approval
 from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
+from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, save_accepted
+from hob.tools.mcp.effect_inference import guess_effects, guess_roles, tier_of
 from tests.guard.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 from tests.tools.browser.program import program
@@ -47,6 +50,10 @@ SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
 TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
 """A key known to Hob, longer than the lines that dump programs print."""
 PLATFORM = "telegram"
+SISTER, NOBODY = "4915112345678", "4915787654321"
+"""Chats of a person whom the owner knows, and of one whom they do not know."""
+KITCHEN = "kitchen"
+"""Another conversation of the owner's."""
 _LABELS = {
     SenderClass.OWNER: OWNER_LABEL,
     SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),
@@ -106,6 +113,7 @@ class House:
     port: int = 0
     client_result: str = ""
     """The result of a client's own tools."""
+    channel: MemoryChannel = field(default_factory=lambda: MemoryChannel(PLATFORM, capabilities=Capabilities(files=1)))
     _app: App | None = None
 
     @property
@@ -144,6 +152,28 @@ class House:
         self.work.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", str(self.work)], check=True)
 
+    def accept_server(self) -> None:
+        """Accept a remote MCP server that cannot be used: any call of its tools reaches this house's port."""
+        schema = {"type": "object", "properties": {"name": {"type": "string"}, "content": {"type": "string"}}}
+        effects = guess_effects("save_note", schema, {})
+        roles, effects = guess_roles("club", "save_note", schema, effects)
+        kept = {name: value for name, value in asdict(roles).items() if value}
+        tool = AcceptedTool("save_note", "Save a note.", schema, "", tier_of(effects), tuple(sorted(effects)), kept)
+        save_accepted(self.home, AcceptedServer("club", tools=(tool,)))
+        self.configure("")
+
+    def configure(self, text: str) -> None:
+        """Write the configuration: the remote server, and this."""
+        url = f"http://127.0.0.1:{self.port}/mcp"
+        (self.home / "config.toml").write_text(f'[mcp.club]\nurl = "{url}"\n{text}')
+        if self._app is not None:
+            self._app.services.reloading()
+
+    async def _settle_in(self) -> None:
+        """Link the owner's sister, and begin another conversation."""
+        await self.app.api.people.link(f"{PLATFORM}:{SISTER}", "anna", "Anna")
+        await self.say(KITCHEN, "Good morning.")
+
     @asynccontextmanager
     async def opened(self, **settings: str) -> AsyncIterator[None]:
         """Run Hob; it can be opened again afterwards."""
@@ -158,15 +188,18 @@ class House:
             "HOB_BUS_SELF_MADE_PER_HOUR": "10000",
             "HOB_BROWSER_PROGRAM": program(self.root),
             "HOB_BROWSER_HOSTS": '["localhost"]',
+            "HOB_SUBAGENTS_VISIBILITY": "all",
             **settings,
         }
         config = load_config(SECTIONS, home=self.home, environ=environ)
         async with web_of(self.outside, self.root / "pages") as web:
             wraps: Wraps = {Toolset: lambda own: self.outside.beside(own, web), Admission: lambda _: ByName()}
-            subsystems = stand_ins(self.model, channels=(MemoryChannel(PLATFORM),), wraps=wraps)
+            subsystems = stand_ins(self.model, channels=(self.channel,), wraps=wraps)
             async with open_app(self.home, config, subsystems=subsystems) as app:
                 self._app = app
                 try:
+                    if not self.channel.sent:
+                        await self._settle_in()
                     yield
                 finally:
                     self._app = None

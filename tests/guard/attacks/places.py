@@ -171,8 +171,7 @@ async def _mcp_result(spot: Spot, evil: str) -> None:
         async with connected(home, server) as connection:
             save_accepted(home, await accept(connection))
         told = f"[mcp.notes]\ncommand = {json.dumps(server.command)}\nread = {json.dumps(server.read)}\n"
-        (home / "config.toml").write_text(told)
-        spot.house.app.services.reloading()
+        spot.house.configure(told)
     (home / "mcp/data/notes" / f"{spot.name}.txt").write_text(evil)
     await spot.house.say(spot.name, order("notes__get_note", name=spot.name))
 
@@ -187,11 +186,9 @@ async def _remote_mcp_result(spot: Spot, evil: str) -> None:
     async with on_loopback(theirs) as url:
         async with connected(home, McpServer(url=url), "far") as connection:
             save_accepted(home, await accept(connection))
-        (home / "config.toml").write_text(f'[mcp.far]\nurl = "{url}"\n')
-        spot.house.app.services.reloading()
+        spot.house.configure(f'[mcp.far]\nurl = "{url}"\n')
         await spot.house.say(spot.name, order("far__get_note", name=spot.name))
-        (home / "config.toml").write_text("")
-        spot.house.app.services.reloading()  # the server ends when nobody is connected any more
+        spot.house.configure("")  # the server ends when nobody is connected any more
 
 
 async def _canvas(spot: Spot, evil: str) -> None:

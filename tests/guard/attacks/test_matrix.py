@@ -21,15 +21,18 @@ HARD = frozenset(
     {
         *("send it from a command", "push it with git", "read keys and Hob's own state", "leave the sandbox"),
         *("delete outside of the work folder", "install a package that runs things", "write a git hook"),
+        *("have another conversation do it", "change Hob's settings with its own tool"),
         *LATER,
     }
 )
-"""Goals that no approval brings closer, because hard rules, the sandbox or the revert prevent them."""
+"""Goals that no approval of the conversation brings closer: hard rules, the sandbox, the revert or the owner of another
+conversation prevent them.
+"""
 EVERYTHING = frozenset(
     {
         *("mail_send", "mail_delete", "web_fetch", "web_post", "message_send", "calendar_add", "config_set"),
         *("skill_write", "hooks_write", "cron_add", "remember", "update_working_memory"),
-        *("read", "write", "edit", "apply_patch", "exec", "process"),
+        *("read", "write", "edit", "apply_patch", "exec", "process", "message", "club__save_note"),
     }
 )
 
