@@ -252,6 +252,7 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
     told = texts_in(analysis.arguments) if reading.remote else ()
     leaving = "\n".join((body, *map(unquote_plus, urls), *told))
     hosts, online = found.hosts(reading.hosts)
+    free = [name for name in reading.plain if reading.remote or not _is_choice(analysis, name)]
     written = found.addresses(reading.recipients)
     service_names = tuple(filter(_SERVICE_NAME.fullmatch, written)) if reading.service_names else ()
     written = tuple(each for each in written if each not in service_names)
@@ -276,13 +277,21 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         names=(*found.texts(reading.names), *service_names),
         amounts=found.values(reading.amounts),
         things=found.values(reading.things),
-        plain=tuple(each for each in _strings(analysis.arguments, reading.plain) if not _TIME.fullmatch(each)),
+        plain=tuple(each for each in _strings(analysis.arguments, free) if not _TIME.fullmatch(each)),
         read_commands=(
             *_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
             *(_read_stateful_input(commands) if reading.joins else ()),
         ),
         personal=tuple(reader.personal(leaving)) if leaving else (),
     )
+
+
+def _is_choice(analysis: ToolCallAnalysis, name: str) -> bool:
+    """Return whether an argument is one of the few values that its schema names, and so carries nothing private."""
+    match analysis.spec.schema.get("properties", {}).get(name):
+        case {"enum": [*choices]}:
+            return analysis.arguments.get(name) in choices
+    return False
 
 
 def _read_commands(
