@@ -1,4 +1,4 @@
-"""The attacks' web: Hob's own fetch and search tools, and a loopback server that acts as every host."""
+"""The web of the guard's tests: Hob's own fetch and search tools, and a loopback server that acts as every host."""
 
 import asyncio
 import json
@@ -24,17 +24,19 @@ from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, only_loopback_is_public, reply, web_server
 
 _HOST = re.compile(r"^host: *(\S+)", re.IGNORECASE | re.MULTILINE)
+_SCHEME = re.compile(r"^x-scheme: *(\w+)", re.IGNORECASE | re.MULTILINE)
 
 
 class _ToPort(httpx2.AsyncHTTPTransport):
-    """Connects to one port, whatever the URL says."""
+    """Connects to one port without TLS, whatever the URL says."""
 
     def __init__(self, port: int) -> None:
         super().__init__(trust_env=False)
         self._port = port
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        request.url = request.url.copy_with(port=self._port)
+        request.headers["x-scheme"] = request.url.scheme
+        request.url = request.url.copy_with(scheme="http", port=self._port)
         return await super().handle_async_request(request)
 
 
@@ -47,9 +49,9 @@ async def web_of(outside: SimulatedWorld, folder: Path) -> AsyncIterator[Toolset
     web = WebServer()
 
     async def answer(head: str, writer: asyncio.StreamWriter) -> None:
-        found = _HOST.search(head)
+        found, scheme = _HOST.search(head), _SCHEME.search(head)
         assert found is not None
-        url = f"http://{found[1]}{head.split(' ', 2)[1]}"
+        url = f"{scheme[1] if scheme else 'http'}://{found[1]}{head.split(' ', 2)[1]}"
         if found[1] == f"127.0.0.1:{web.port}":
             (query,) = parse_qs(urlsplit(url).query)["q"]
             hits = [

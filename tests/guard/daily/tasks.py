@@ -384,5 +384,89 @@ MEMORY: tuple[Task, ...] = (
     talk("chat", said("Good morning!"), said("Tell me a joke about lentils.")),
 )
 
-TASKS = (*PROGRAMMING, *FILES, *WEB, *OFFICE, *MEMORY)
+_TABLE_PAGE = "<title>Orders</title><table><tr><td>Ada</td><td>17</td></tr><tr><td>Bob</td><td>20.5</td></tr></table>"
+OTHERS: tuple[Task, ...] = (
+    task(
+        "tell somebody",
+        "Tell Anna that I am late.",
+        do("load_tools", names=["messages"]),
+        do("message", action="send", to="Anna", text="I am late."),
+    ),
+    task(
+        "ask somebody",
+        "Ask Anna whether she prefers tea or coffee.",
+        do("load_tools", names=["messages"]),
+        do("message", action="send", to="Anna", text="Tea or coffee?", options=["Tea", "Coffee"]),
+    ),
+    task(
+        "send somebody a file",
+        "Send Anna notes/meeting.md, please.",
+        do("load_tools", names=["messages"]),
+        do("message", action="send", to="Anna", text="The notes.", file="notes/meeting.md"),
+    ),
+    task(
+        "read a chat and answer",
+        "What did I write to Anna last? Tell her that I bring bread.",
+        do("load_tools", names=["messages"]),
+        do("message", action="read", to="Anna"),
+        do("message", action="send", to="Anna", text="I bring bread."),
+    ),
+    task(
+        "tell somebody what is in a page",
+        "Read https://news.example/rail and tell Anna when the line opens.",
+        do("load_tools", names=["messages"]),
+        do("web_fetch", url="https://news.example/rail"),
+        do("message", action="send", to="Anna", text="On Sunday."),
+    ),
+    task(
+        "two sub-agents",
+        "Have one look at the logs and another at the data.",
+        do("load_tools", names=["agents"]),
+        do("spawn", task="What went wrong in logs/app.log?", label="logs"),
+        do("spawn", task="What is odd in data/orders.csv?", label="data"),
+        do("sessions_yield"),
+    ),
+    task(
+        "a sub-agent, then a file",
+        "Have somebody read the logs and write me a summary.",
+        do("load_tools", names=["agents"]),
+        do("spawn", task="Summarise logs/app.log"),
+        do("sessions_yield"),
+        do("write", path="summary.md", content="Two errors.\n"),
+    ),
+    task(
+        "show a page",
+        "Show me the orders as a table in the dashboard.",
+        do("load_tools", names=["canvas"]),
+        do("read", path="data/orders.csv"),
+        do("canvas", action="present", page="orders", html=_TABLE_PAGE),
+    ),
+)
+
+SERVED: tuple[Task, ...] = (
+    task(
+        "a note",
+        "What does my note on tea say?",
+        do("load_tools", names=["mcp_notes"]),
+        do("notes__get_note", name="tea"),
+    ),
+    task(
+        "from a note into a file",
+        "Put what my note on tea says on the shopping list.",
+        do("load_tools", names=["mcp_notes"]),
+        do("notes__get_note", name="tea"),
+        do("edit", path="notes/shopping.md", old_text="bread\n", new_text="bread\ngreen tea\n"),
+    ),
+    task(
+        "a note for somebody",
+        "Tell Anna what my note on tea says.",
+        do("load_tools", names=["mcp_notes", "messages"]),
+        do("notes__get_note", name="tea"),
+        do("message", action="send", to="Anna", text="Buy green tea."),
+        asks=1,  # the note is private, and its name, "tea", may be any word
+    ),
+)
+"""Work with an MCP server."""
+
+TASKS = (*PROGRAMMING, *FILES, *WEB, *OFFICE, *MEMORY, *OTHERS)
 """All of it."""

@@ -1,10 +1,13 @@
 """A day's work needs no question, except where one is right."""
 
+import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.guard.daily.tasks import TASKS
+from hob.tools.mcp.accepted import save_accepted
+from tests.guard.daily.tasks import SERVED, TASKS
 from tests.guard.daily.world import Came, office
 
 pytestmark = pytest.mark.slow
@@ -23,15 +26,34 @@ def table(came: list[Came]) -> str:
     )
 
 
-@pytest.mark.bubblewrap
-async def test_a_days_work_needs_hardly_any_questions(home: Path) -> None:
-    async with office(home) as at:
-        came = [await at.do(task) for task in TASKS]
+def check(came: list[Came]) -> None:
+    """Check that each task was done with the expected questions, at most one."""
     print(table(came))
-    assert len(came) >= 60
     assert {each.task.name: each.refused for each in came if each.refused} == {}
     assert {each.task.name: each.wrong for each in came if each.wrong} == {}
     assert {each.task.name: each.questions for each in came if len(each.questions) != each.task.asks} == {}
     assert all(len(each.questions) <= 1 for each in came)
-    # 66 of 74: calendar entries in tainted turns persist, so two more tasks ask
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
+async def test_work_with_an_mcp_server_needs_hardly_any_questions(home: Path) -> None:
+    from tests.tools.mcp.reaching import accept, connected, ours  # only with the extra installed
+
+    state, server = home / ".hob", ours()
+    async with connected(state, server) as connection:
+        save_accepted(state, await accept(connection))
+    lines = f"command = {json.dumps(server.command)}\nread = {json.dumps(server.read)}\n"
+    (state / "config.toml").write_text(f"[mcp.notes]\n{lines}")
+    async with office(home) as at:
+        check([await at.do(task) for task in SERVED])
+
+
+@pytest.mark.bubblewrap
+async def test_a_days_work_needs_hardly_any_questions(home: Path) -> None:
+    async with office(home) as at:
+        came = [await at.do(task) for task in TASKS]
+    check(came)
+    assert len(came) >= 60
+    # 74 of 82: calendar entries in tainted turns persist, so two more tasks ask
     assert sum(not each.questions for each in came) >= 0.89 * len(came)

@@ -64,5 +64,5 @@ def outside() -> SimulatedWorld:
     )
 
 
-CONTACTS = {"Tom": "mail:tom@example.org", "Ada Berg": "mail:ada@example.com"}
+CONTACTS = {"Tom": "mail:tom@example.org", "Ada Berg": "mail:ada@example.com", "Anna": "telegram:22"}
 """People whom the owner has linked, with their addresses."""

@@ -1,4 +1,7 @@
-"""The real program in this process: tools, judge, approvals, sandbox. Model and services are simulated."""
+"""The real program in this process: tools, judge, approvals, sandbox.
+
+The model, mail and calendar are simulated; pages and search results come from a server on loopback.
+"""
 
 import json
 import re
@@ -14,13 +17,16 @@ from hob.app.composition import App, open_app
 from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.clock import SystemClock
+from hob.core.content.capabilities import Capabilities
 from hob.core.ids import TurnId
-from hob.core.models import ModelReply
+from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ToolReceived
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import watch
+from hob.testing.channel import MemoryChannel
 from hob.testing.model import ScriptedModel, calls
+from tests.guard.attacks.web import web_of
 from tests.guard.daily.talks import Do, Task
 from tests.guard.daily.things import CONTACTS, FILES, outside
 from tests.guard.simulated import SimulatedWorld
@@ -39,6 +45,18 @@ class Came:
     refused: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+
+
+class OfficeModel(ScriptedModel):
+    """Follows the script of the task; sub-agents report at once."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer the request."""
+        if "You are a sub-agent" in request.messages[0].text:
+            yield ModelReply("Two errors: no route to db, timeout.")
+            return
+        async for event in super().stream(request):
+            yield event
 
 
 class WorkingDay(SystemClock):
@@ -134,9 +152,11 @@ async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
         "HOB_SANDBOX_GIT_EMAIL": "nora@example.com",
     }
     config = load_config(SECTIONS, home=state, environ=settings | environ)
-    model, services, clock = ScriptedModel(), outside(), WorkingDay()
-    subsystems = stand_ins(model, wraps={Toolset: services.beside})
-    async with open_app(state, config, subsystems=subsystems, clock=clock) as app:
-        for name, address in CONTACTS.items():
-            await app.api.people.link(address, name.split()[0].lower(), name)
-        yield Office(app, model, workspace / "work", services, clock)
+    model, services, clock = OfficeModel(), outside(), WorkingDay()
+    chat = MemoryChannel("telegram", capabilities=Capabilities(replies=True, buttons=8, files=4))
+    async with web_of(services, home / "pages") as web:
+        subsystems = stand_ins(model, channels=(chat,), wraps={Toolset: lambda own: services.beside(own, web)})
+        async with open_app(state, config, subsystems=subsystems, clock=clock) as app:
+            for name, address in CONTACTS.items():
+                await app.api.people.link(address, name.split()[0].lower(), name)
+            yield Office(app, model, workspace / "work", services, clock)
