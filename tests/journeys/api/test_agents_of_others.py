@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from hob.testing.model_server import Reply
 from tests.journeys.world import TOKEN, World, held_port, until
+
+from .test_openai_sdk import asked
 
 FOLDER = Path(__file__).with_name("clients")
 PROGRAMS = Path(__file__).parents[3] / ".venv" / "agents" / "bin"
@@ -56,3 +59,22 @@ async def test_agent_finishes_although_the_daemon_is_killed_during_its_tool(
             answer, _ = await process.communicate()
         assert process.returncode == 0
         assert b"rain in Paris" in answer
+
+
+async def test_langchains_structured_output_arrives_although_the_daemon_is_killed(world: World, tmp_path: Path) -> None:
+    world.model.script += [Reply("Never heard.", delay=30), Reply('{"name": "Paris", "rain": true}')]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(FOLDER.parents[3])}
+    with held_port() as held:
+        port = str(held)
+        async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
+            command = [str(PROGRAMS / "python"), str(FOLDER / "langchain_structured.py"), f"http://127.0.0.1:{port}"]
+            process = await asyncio.create_subprocess_exec(
+                *command, TOKEN, "Paris?", env=environ, stdin=DEVNULL, stdout=PIPE
+            )
+            await until(lambda: asked(world) or process.returncode is not None, 60)
+            daemon.kill()
+            await daemon.gone()
+        async with world.serve(HOB_GATEWAY_PORT=port), asyncio.timeout(60):
+            answer, _ = await process.communicate()
+    assert process.returncode == 0
+    assert answer == b"name='Paris' rain=True\n"

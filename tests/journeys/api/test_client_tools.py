@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Coroutine
 from typing import Any
 
 import openai
@@ -9,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from hob.testing.model_server import Reply
-from tests.journeys.world import World, held_port
+from tests.journeys.world import World, held_port, until
 
 from .test_openai_sdk import asked, client_of, titles
 
@@ -122,6 +123,38 @@ async def results_after_kills(world: World, port: str) -> None:
         assert "rain in Paris" in (answer.choices[0].message.content or "")
 
 
+async def test_results_reach_a_response_after_the_daemon_was_killed(world: World) -> None:
+    with held_port() as held:
+        client = client_of(f"http://127.0.0.1:{held}", max_retries=8)
+        async with client:
+            async with world.serve(HOB_GATEWAY_PORT=str(held)) as daemon:
+                first = await client.responses.create(model="hob", input=ASK, tools=[FLAT])
+                daemon.kill()
+                await daemon.gone()
+            (call,) = [item for item in first.output if item.type == "function_call"]
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "sun in Paris"}
+            world.model.script.append(Reply("Never heard.", delay=30))
+            answer = await answered_across_a_kill(
+                world,
+                held,
+                client.responses.create(model="hob", input=[result], previous_response_id=first.id, tools=[FLAT]),
+                after=2,
+            )
+        assert "sun in Paris" in answer.output_text
+
+
+async def answered_across_a_kill(world: World, port: int, asking: Coroutine[Any, Any, Any], *, after: int) -> Any:
+    """Return the answer to a request whose daemon is killed once the model was asked so often."""
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(asking)
+        async with world.serve(HOB_GATEWAY_PORT=str(port)) as daemon:
+            await until(lambda: asked(world) == after, 20)
+            daemon.kill()
+            await daemon.gone()
+        async with world.serve(HOB_GATEWAY_PORT=str(port)), asyncio.timeout(40):
+            return await task
+
+
 async def test_required_tool_call_is_requested_again(world: World) -> None:
     world.model.script += [Reply("It rains, I guess."), Reply(calls=(("get_weather", '{"city": "Bonn"}'),))]
     async with world.serve() as daemon, client_of(daemon.url) as client:
@@ -150,6 +183,24 @@ async def test_answer_matches_the_requested_schema(world: World) -> None:
         world.model.script.append(Reply('{"name": "fair", "guests": []}'))
         parsed = await client.responses.parse(model="hob", input="the fair", text_format=Event)
         assert parsed.output_parsed == Event(name="fair", guests=[])
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+async def test_structured_answer_arrives_although_the_daemon_is_killed(world: World, api: str) -> None:
+    """It is killed while the model corrects an answer that does not match."""
+    world.model.script += [Reply("A fair, with Ann."), Reply("Never heard.", delay=30)]
+    world.model.script.append(Reply('{"name": "fair", "guests": ["Ann"]}'))
+    with held_port() as port:
+        async with client_of(f"http://127.0.0.1:{port}", max_retries=10) as client:
+            if api == "chat":
+                chat = client.chat.completions.parse(model="hob", messages=question("fair"), response_format=Event)
+                got = await answered_across_a_kill(world, port, chat, after=2)
+                parsed = got.choices[0].message.parsed
+            else:
+                response = client.responses.parse(model="hob", input="fair", text_format=Event)
+                parsed = (await answered_across_a_kill(world, port, response, after=2)).output_parsed
+    assert parsed == Event(name="fair", guests=["Ann"])
+    assert asked(world) == 3
 
 
 async def test_invalid_answer_is_an_error_after_three_tries(world: World) -> None:
