@@ -1,6 +1,7 @@
 """Hob's client against the MCP project's conformance program."""
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -20,10 +21,16 @@ AUTH = (
     *("scope-step-up", "scope-retry-limit", "resource-mismatch", "pre-registration"),
     *("token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none"),
 )
-"""Without metadata-var2 and -var3, whose authorization server names a foreign issuer (clients must refuse it by RFC
-8414),
-and without machine logins (client-credentials), which assistants do not use.
-"""
+SCENARIOS = (
+    *("initialize", "tools_call", "sse-retry", "elicitation-sep1034-client-defaults"),
+    *(f"auth/{each}" for each in AUTH),
+)
+LEFT_OUT = {
+    # the authorization server names a foreign issuer, which clients must refuse by RFC 8414
+    *("auth/metadata-var2", "auth/metadata-var3"),
+    # machine logins, which assistants do not use
+    *("auth/client-credentials-jwt", "auth/client-credentials-basic"),
+}
 
 FAILS = {
     # the first call gets no answer, since a question may wait for the user for days
@@ -39,16 +46,18 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        "initialize",
-        "tools_call",
-        "sse-retry",
-        "elicitation-sep1034-client-defaults",
-        *(f"auth/{each}" for each in AUTH),
-    ],
-)
+async def test_page_says_which_scenarios_are_run() -> None:
+    program = await asyncio.create_subprocess_exec(
+        "node", str(PROGRAM), "list", "--client", stdout=asyncio.subprocess.PIPE
+    )
+    listed = re.findall(r"^ +- (\S+)$", (await program.communicate())[0].decode(), re.MULTILINE)
+    assert set(listed) - set(SCENARIOS) == LEFT_OUT
+    version = json.loads((FOLDER / "package.json").read_text())["dependencies"]["@modelcontextprotocol/conformance"]
+    page = " ".join((ROOT / "docs/how-to/use-mcp-servers.md").read_text("utf-8").split())
+    assert f"({version}) contains {len(listed)} scenarios for clients; {len(SCENARIOS)} are run" in page
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_client_conforms(scenario: str, tmp_path: Path) -> None:
     client = f"{sys.executable} -m tests.tools.mcp.conforming"
     program = await asyncio.create_subprocess_exec(
