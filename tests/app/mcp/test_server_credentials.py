@@ -70,7 +70,7 @@ async def test_servers_request_carries_the_secret_and_the_server_sees_a_placehol
     async with memory_store() as store:
         for each in decided:
             if each.credential:
-                await _note_use(store, "notes", each)
+                await _note_use(store.audit.add, "notes", each)
         rows = await store.audit.latest(5)
         assert [(row.entry.name, row.entry.outcome) for row in rows] == [
             ("credential", "used"),

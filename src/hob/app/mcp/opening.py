@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution, Job
@@ -17,7 +17,6 @@ from hob.core.turns import Turn
 from hob.guard.audit.entries import HOB, of_action
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.store.plugin_records import PluginRecord
-from hob.store.store import Store
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
@@ -35,20 +34,17 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
     async def changed(name: str, tools: Sequence[str]) -> None:
         if (name, *tools) not in told:
             told.add((name, *tools))
-            line = translated(
-                translatable(
-                    "Tools of the MCP server {name} are no longer what you accepted: {tools}. Hob does not use them "
-                    "until you look at them and accept them: `hob mcp accept {name}`.",
-                    name=name,
-                    tools=", ".join(tools),
-                ),
-                kernel.language,
+            said = translatable(
+                "Tools of the MCP server {name} are no longer what you accepted: {tools}. Hob does not use them until "
+                "you look at them and accept them: `hob mcp accept {name}`.",
+                name=name,
+                tools=", ".join(tools),
             )
-            await kernel.notifier.notify(line, "mcp_changed")
+            await kernel.notifier.notify(translated(said, kernel.language), "mcp_changed")
 
     def decided(server: str, decision: HostDecision) -> None:
         if decision.credential:
-            tasks.create_task(_note_use(kernel.store, server, decision))
+            tasks.create_task(_note_use(kernel.store.audit.add, server, decision))
 
     sampling = ServerSampling(kernel)
     with unwrap_single_error():
@@ -74,11 +70,11 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 servers.close()
 
 
-async def _note_use(store: Store, server: str, decision: HostDecision) -> None:
-    """Audit a server's use of a credential, allowed or refused."""
+async def _note_use(add: Callable[..., Awaitable[object]], server: str, decision: HostDecision) -> None:
+    """Add a server's use of a credential, allowed or refused, to the audit log."""
     outcome, target = "used" if decision.allowed else "refused", f"{decision.credential} {decision.host} by {server}"
     try:
-        await store.audit.add(of_action("credential", outcome, HOB, target=target))
+        await add(of_action("credential", outcome, HOB, target=target))
     except StoreError as error:
         log.warning("the use of a credential is not noted: %s %s: %s", target, outcome, error)
 
