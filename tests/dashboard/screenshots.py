@@ -55,8 +55,13 @@ VIEWS = {
     "connect": "/settings?tab=models",
     "delivery": "/settings?tab=delivery",
     "phone": "/settings?tab=phone",
+    "channels": "/settings?tab=channels",
+    "plugins": "/settings?tab=plugins",
     "log": "/settings?tab=log",
     "doctor": "/settings?tab=doctor",
+    "palette": "/timeline",
+    "keys": "/timeline",
+    "forget": "/memory?query=weekend",
     "login": "/",
 }
 MANUAL = {
@@ -155,6 +160,17 @@ async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> N
         await expect(page.get_by_role("region", name="Replay").get_by_label("Model")).to_be_visible()
     if view.startswith("chat-") and view != "chat-approval":
         await _conversation(page, view.removeprefix("chat-"))
+    if view == "palette":
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("dialog").get_by_role("combobox").fill("potsdam")
+        await expect(page.get_by_role("dialog").get_by_role("option").first).to_be_visible()
+    if view == "keys":
+        await page.keyboard.press("?")
+        await page.get_by_role("dialog").wait_for()
+    if view == "forget":
+        await page.get_by_role("article", name="memory").first.get_by_role("button").first.click()
+        await page.get_by_role("button", name="Forget…").first.click()
+        await page.get_by_role("dialog").get_by_role("button", name="Forget", exact=True).wait_for()
     if view == "connect":
         await page.get_by_text("Connect another model").click()
     if view == "trace-graph":

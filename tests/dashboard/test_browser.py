@@ -18,7 +18,7 @@ from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.conftest import Rounds
 from tests.dashboard.conftest import notifications_are_on, open_tab
-from tests.dashboard.scene import ASKED, at_the_socket, scene
+from tests.dashboard.scene import ASKED, at_the_socket, link_of, scene
 from tests.dashboard.screenshots import VIEWS, show
 from tests.journeys.world import World
 
@@ -219,6 +219,33 @@ async def test_no_empty_view_has_a_serious_accessibility_violation(world: World,
             await tab.page.locator("#main").wait_for()
             await expect(tab.page.locator(".skeleton")).to_have_count(0)
             found |= await faults(tab.page, source, view)
+    assert found == {}
+
+
+GERMAN_VIEWS = ("/", "/chat?session=api:weekend", "/timeline", "/memory", "/files", "/trust", "/costs", "/settings")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
+@pytest.mark.timeout(180)
+async def test_login_and_german_views_have_no_serious_accessibility_violation(world: World, browser: Browser) -> None:
+    source = await asyncio.to_thread(AXE.read_text, "utf-8")
+    async with scene(world):
+        url = await link_of(world)
+        base = url.partition("/#")[0]
+        context = await browser.new_context(
+            locale="de-DE", reduced_motion="reduce", viewport={"width": 360, "height": 740}
+        )
+        page = await context.new_page()
+        await page.goto(base)
+        await expect(page.get_by_role("button", name="Anmelden")).to_be_visible()
+        found = await faults(page, source, "login")
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        for view in GERMAN_VIEWS:
+            await page.goto(f"{base}{view}")
+            await page.locator("#main").wait_for()
+            await expect(page.locator(".skeleton")).to_have_count(0)
+            found |= await faults(page, source, view)
     assert found == {}
 
 

@@ -120,6 +120,16 @@ def test_each_place_adds_at_most_60_kilobytes(part: str) -> None:
     assert packed(more) <= 60_000
 
 
+def test_page_can_be_installed() -> None:
+    manifest = json.loads((BUILD / "manifest.webmanifest").read_text("utf-8"))
+    assert (manifest["display"], manifest["start_url"], manifest["name"]) == ("standalone", "/", "Hob")
+    icons = {each["sizes"]: BUILD / each["src"].lstrip("/") for each in manifest["icons"]}
+    assert {"192x192", "512x512"} <= set(icons)
+    assert all(each.is_file() for each in icons.values())
+    assert 'rel="manifest"' in (BUILD / "index.html").read_text("utf-8")
+    assert 'addEventListener("fetch"' in (BUILD / "sw.js").read_text("utf-8")
+
+
 def test_page_contains_nothing_that_its_security_policy_forbids() -> None:
     html = (BUILD / "index.html").read_text("utf-8")
     assert re.findall(r"<script(?![^>]*\ssrc=)", html) == []

@@ -303,3 +303,58 @@ async def test_message_sent_from_far_above_is_answered_at_the_end(world: World, 
         await expect(conversation.get_by_text("Are you there?", exact=True)).to_have_count(1)
         assert await page.evaluate(ROWS) <= 180
         assert tab.errors == []
+
+
+BRING = """([kind, name, type, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))], name, { type }));
+  const given = kind === "drop" ? { dataTransfer: data } : { clipboardData: data };
+  const input = document.querySelector("form textarea");
+  const Made = kind === "drop" ? DragEvent : ClipboardEvent;
+  input.dispatchEvent(new Made(kind, { bubbles: true, cancelable: true, ...given }));
+}"""
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+async def test_files_are_attached_by_drop_and_paste_with_thumbnails(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        await daemon.post("hello", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, form = tab.page, tab.page.locator("form")
+        await expect(page.get_by_label("Message to Hob")).to_be_enabled()
+        await page.evaluate(BRING, ["drop", "plan.txt", "text/plain", "SGk="])
+        await expect(form.get_by_text("plan.txt")).to_be_visible()
+        await page.evaluate(BRING, ["paste", "dot.png", "image/png", DOT])
+        await expect(form.get_by_text("dot.png")).to_be_visible()
+        await expect(form.locator("img")).to_have_count(1)
+        await page.get_by_label("Message to Hob").fill("Look.")
+        await page.get_by_role("button", name="Send").click()
+        conversation = page.get_by_test_id("conversation")
+        await expect(conversation).to_contain_text("plan.txt")
+        await expect(form.get_by_text("plan.txt")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_attached_documents_are_shown_and_can_be_saved(world: World, browser: Browser) -> None:
+    files = [
+        FilePayload(name="plan.md", mimeType="text/markdown", buffer=b"# The plan\n\n- *Sunday*"),
+        FilePayload(name="prices.json", mimeType="application/json", buffer=b'{"boat":19}'),
+        FilePayload(name="trips.csv", mimeType="text/csv", buffer=b"who,where\nAnna,Potsdam\n"),
+    ]
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation, dialog = tab.page, tab.page.get_by_test_id("conversation"), tab.page.get_by_role("dialog")
+        await page.locator("input[type=file]").set_input_files(files)
+        await expect(page.locator("form").get_by_text("trips.csv")).to_be_visible()
+        await page.get_by_label("Message to Hob").fill("Look.")
+        await page.get_by_role("button", name="Send").click()
+        for name, shown in (("prices.json", '"boat": 19'), ("trips.csv", "Anna,Potsdam")):
+            await conversation.get_by_role("button", name=name).click()
+            await expect(dialog).to_contain_text(shown)
+            await expect(dialog.get_by_role("link", name=f"Save {name}")).to_be_visible()
+            await page.keyboard.press("Escape")
+        await page.goto(f"{tab.base}/timeline")
+        message = page.get_by_role("article", name="message api")
+        await message.get_by_role("button", name="plan.md").click()
+        await expect(dialog.get_by_role("heading", name="The plan")).to_be_visible()
+        assert tab.errors == []

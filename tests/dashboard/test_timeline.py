@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from playwright.async_api import Browser, expect
 
@@ -14,6 +16,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import link_of
 from tests.journeys.world import World
 
 TESTS = "printf 'F..F\\n2 failed, 2 passed\\n'; exit 1"
@@ -200,3 +203,27 @@ async def test_timeline_is_filtered_by_type_and_conversation(world: World, brows
         await page.get_by_role("group", name="Filters").get_by_role("button", name="small-talk").click()
         await expect(rows.filter(has_text="What time is it?")).to_have_count(1)
         assert tab.errors == []
+
+
+async def test_times_are_in_the_readers_zone_and_texts_of_any_script_and_length_fit(
+    world: World, browser: Browser
+) -> None:
+    hebrew, word = "שלום, מה שלומך היום?", "Donaudampfschifffahrt" * 20
+    await recorded(world, *[(EventKind.INBOUND, "ok", "owner", text) for text in (hebrew, word)])
+    async with world.serve():
+        context = await browser.new_context(
+            locale="de-DE", timezone_id="Asia/Tokyo", reduced_motion="reduce", viewport={"width": 360, "height": 740}
+        )
+        page = await context.new_page()
+        url = await link_of(world)
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        await page.goto(f"{url.partition('/#')[0]}/timeline")
+        said = page.get_by_text(hebrew)
+        await expect(said).to_have_css("direction", "rtl")
+        there = datetime.fromtimestamp(1_760_000_000, ZoneInfo("Asia/Tokyo"))
+        await expect(page.get_by_role("article").filter(has=said).locator("time")).to_have_text(f"{there:%H:%M}")
+        await expect(page.get_by_text(word)).to_be_in_viewport()
+        assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        box = await page.get_by_test_id("timeline").evaluate("box => [box.scrollWidth, box.clientWidth]")
+        assert box[0] <= box[1]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, scene
-from tests.journeys.world import World
+from tests.journeys.world import World, until
 
 
 async def test_facts_show_their_validity_and_the_state_on_a_day(world: World, browser: Browser) -> None:
@@ -497,18 +498,158 @@ async def test_memory_light_tells_when_memory_is_unavailable(world: World, brows
         assert tab.errors == []
 
 
-async def test_running_turn_shows_its_current_step(world: World, browser: Browser, tmp_path: Path) -> None:
-    command = "until [ -e go ]; do sleep 0.1; done"
+async def test_running_turn_shows_its_current_step(world: World, browser: Browser) -> None:
+    command = "touch here; until [ -e go ]; do sleep 0.1; done"
     world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": command})),)), Reply("It is there.")])
-    async with world.serve(HOB_WORKSPACE_PATH=str(tmp_path)) as daemon:
+    async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/work")
         now = tab.page.get_by_role("region", name="Now")
         message = asyncio.ensure_future(daemon.post("Wait for it.", session="main"))
         await expect(now).to_contain_text(f"running {command}")
-        (tmp_path / "go").touch()
+        await until(lambda: any(world.root.rglob("here")))
+        next(world.root.rglob("here")).with_name("go").touch()
         await expect(now).to_contain_text("Hob is idle.")
         assert (await message).json()["reply"] == "It is there."
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
         await expect(now).to_contain_text(re.compile(r"waiting for your approval since \d+:\d\d"))
+        assert tab.errors == []
+
+
+async def test_long_change_is_approved_after_its_whole_diff_was_shown(world: World, browser: Browser) -> None:
+    content = "".join(f"Line {n}.\n" for n in range(30))
+    async with world.serve(HOB_POLICY_MODE="guarded", HOB_POLICY_AUTONOMY="supervised") as daemon:
+        call = ("write", json.dumps({"path": "notes.md", "content": content}))
+        world.model.script.extend([Reply(calls=(call,)), Reply("Written.")])
+        await daemon.post("Write it down.", session="main")
+        tab = await open_tab(world, browser)
+        card = tab.page.get_by_role("article", name="Approval for write")
+        await expect(card.get_by_role("heading")).to_have_text("Hob wants to write notes.md")
+        await expect(card).to_contain_text("Line 1.")
+        await expect(card.get_by_text("Line 29.")).not_to_be_visible()
+        await expect(card).to_contain_text(re.compile(r"until .*\d:\d\d"))
+        for name in ("Allow once", "Deny"):
+            await expect(card.get_by_role("button", name=name)).to_have_count(0)
+        await card.get_by_role("button", name=re.compile(r"Show all \d+ lines to decide")).click()
+        await expect(card.get_by_text("Line 29.").first).to_be_visible()
+        await card.get_by_text("Exact arguments").click()
+        await expect(card.locator("details pre")).to_contain_text("notes.md")
+        await card.get_by_role("button", name="Allow once").click()
+        await expect(card).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_keys_go_to_places_and_show_themselves(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        page = tab.page
+        for key, path in (
+            ("c", "/chat"),
+            ("t", "/timeline"),
+            ("m", "/memory"),
+            ("f", "/files"),
+            ("s", "/settings"),
+            ("h", "/"),
+        ):
+            await page.locator("#main").focus()  # the chat's input takes keys as text
+            await page.keyboard.press("g")
+            await page.keyboard.press(key)
+            await page.wait_for_url(f"{tab.base}{path}")
+        await page.keyboard.press("?")
+        keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+        await expect(keys).to_contain_text("Timeline")
+        await page.keyboard.press("Escape")
+        await expect(keys).to_have_count(0)
+        assert tab.errors == []
+
+
+FOCUSED = """() => {
+  const at = document.activeElement;
+  return at.getAttribute("aria-label") || at.title || at.innerText.trim();
+}"""
+
+
+async def test_tab_key_reaches_every_place_and_button_in_order(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.evaluate("() => document.activeElement.blur()")
+        seen: list[str] = []
+        for _ in range(40):
+            await page.keyboard.press("Tab")
+            seen.append(await page.evaluate(FOCUSED))
+            if seen[-1] == "Start a conversation":
+                break
+        assert seen[0] == "Skip to content"
+        places = ["Home", "Chat", "Timeline", "Memory", "Work", "Files", "Trust", "Costs", "Settings"]
+        assert [each for each in seen if each in places] == places
+        later = seen[seen.index("Settings") :]
+        assert {"Dark theme", "Deutsch", "Sign out", "Start a conversation"} <= set(later)
+        assert tab.errors == []
+
+
+GH = """#!/bin/sh
+case "$1" in
+  auth) [ -e "$HOME/signed-in" ] && echo "Logged in to github.com" ;;
+  pr) echo https://github.com/anna/work/pull/1 ;;
+esac
+"""
+
+
+async def git(*arguments: str) -> None:
+    process = await asyncio.create_subprocess_exec("git", *arguments)
+    assert await process.wait() == 0
+
+
+async def test_branch_is_made_pushed_and_offered_as_a_pull_request(
+    world: World, browser: Browser, tmp_path: Path
+) -> None:
+    gh, remote = tmp_path / "bin" / "gh", tmp_path / "remote.git"
+    gh.parent.mkdir()
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    await git("init", "-q", "--bare", str(remote))
+    path = f"{gh.parent}:{os.environ['PATH']}"
+    write = ("write", json.dumps({"path": "notes.md", "content": "# Notes"}))
+    world.model.script.extend([Reply(calls=(write,)), Reply("Written.")])
+    async with world.serve(PATH=path) as daemon:
+        await daemon.post("Write it down.", session="main")
+        (notes,) = await asyncio.to_thread(lambda: list(world.root.rglob("notes.md")))
+        await git("-C", str(notes.parent), "remote", "add", "origin", str(remote))
+        tab = await open_tab(world, browser, "/files?tab=changes")
+        page = tab.page
+        await page.get_by_label("Branch", exact=True).select_option("New branch…")
+        await page.get_by_role("dialog", name="New branch").get_by_label("Name").fill("plan")
+        await page.get_by_role("button", name="Create").click()
+        await expect(page.get_by_label("Branch", exact=True)).to_have_value("plan")
+        await page.get_by_label("Commit message").fill("Notes")
+        await page.get_by_role("button", name=re.compile("^Commit")).click()
+        await expect(page.get_by_text("No changes. Everything is committed.")).to_be_visible()
+        await page.get_by_role("button", name="Pull request").click()
+        dialog = page.get_by_role("dialog", name="Pull request")
+        await expect(dialog.get_by_role("alert")).to_contain_text("gh auth login")
+        await page.keyboard.press("Escape")
+        (world.root / "signed-in").touch()
+        await page.get_by_role("button", name="Pull request").click()
+        await dialog.get_by_label("Title").fill("A plan")
+        await dialog.get_by_role("button", name="Create").click()
+        await expect(page.get_by_role("status").filter(has_text="github.com")).to_have_text(
+            "https://github.com/anna/work/pull/1"
+        )
+        assert tab.errors == []
+
+
+async def test_work_shows_sub_agents_and_what_comes_next(world: World, browser: Browser) -> None:
+    world.model.script += [
+        Reply(calls=(("load_tools", '{"names": ["agents"]}'),)),
+        Reply(calls=(("spawn", '{"task": "look", "label": "Scout"}'),)),
+    ]
+    async with world.serve(HOB_MEMORY_BACKGROUND_TOKENS="100000") as daemon:
+        await daemon.post("Find out.", session="main")
+        tab = await open_tab(world, browser, "/work")
+        agents = tab.page.get_by_role("region", name="Sub-agents")
+        await expect(agents.get_by_role("link").filter(has_text="Scout").first).to_be_visible()
+        await expect(tab.page.get_by_role("region", name="Up next")).to_contain_text("Backup")
+        await agents.get_by_role("link", name="Timeline").click()
+        await expect(tab.page.get_by_role("feed").get_by_role("article").filter(has_text="Scout").first).to_be_visible()
         assert tab.errors == []

@@ -176,6 +176,30 @@ async def test_missing_folder_is_reported(repos: OwnerRepositories) -> None:
         await repos.tree("identity", "")
 
 
+GH = """#!/bin/sh
+echo "$*" >> "$HOME/gh.log"
+case "$1" in
+  auth) echo "Logged in to github.com as anna" ;;
+  pr) cat >> "$HOME/gh.log"; echo https://github.com/anna/work/pull/1 ;;
+esac
+"""
+
+
+async def test_pull_request_is_opened_by_gh(work: Path) -> None:
+    program = work.parent / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text(GH)
+    program.chmod(0o755)
+    environ = {"HOME": str(work.parent), "PATH": f"{program.parent}:/usr/bin:/bin"}
+    repos = OwnerRepositories({"work": lambda: work}, environ)
+    assert (await repos.github())["status"] == "ok"
+    asked = RepoPullRequest("A plan; $(touch x)", "Why not.", head="two", base="main")
+    assert (await repos.pull_request(asked))["result"] == "https://github.com/anna/work/pull/1"
+    told = (work.parent / "gh.log").read_text()
+    assert "pr create --title=A plan; $(touch x) --body-file=- --base=main --head=two" in told
+    assert told.endswith("Why not.")
+
+
 async def test_pull_request_without_gh_is_refused_with_the_reason(work: Path) -> None:
     environ = {"HOME": str(work.parent), "PATH": "/usr/bin:/bin"}
     repos = OwnerRepositories({"work": lambda: work}, environ)

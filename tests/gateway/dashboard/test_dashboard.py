@@ -1,6 +1,8 @@
 """The dashboard's listener: authentication, browser security, and its routes."""
 
+import asyncio
 import re
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -308,6 +310,30 @@ async def test_trace_holds_model_requests_and_answers(hob: Machine) -> None:
         assert (await page.get("/api/v1/trace/none")).status_code == 404
 
 
+async def test_policy_decisions_of_a_trace_name_their_rules(tmp_path: Path) -> None:
+    asked = calls(("exec", '{"command": "rm -rf ."}'))
+    async with machine(tmp_path, asked, "Done.") as hob, signed_in(hob) as page:
+        await hob.tcp.post("/chat", json={"message": "clean up"})
+        id = (await page.get("/api/v1/timeline?kind=model")).json()["events"][0]["trace_id"]
+        told = (await page.get("/api/v1/policy-decisions", params={"trace_id": id})).raise_for_status().json()
+        (decision,) = told["policy_decisions"]
+        assert (decision["tool"], decision["allowed"]) == ("exec", False)
+        assert decision["rule"]
+        assert decision["sentence"]
+        assert (await page.get("/api/v1/policy-decisions", params={"trace_id": "none"})).status_code == 404
+
+
+async def test_layer_of_memory_is_reset_and_reindexing_needs_confirmation(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        await page.post("/api/v1/memory/items", json={"text": "Anna likes green tea."})
+        layer = (await page.get("/api/v1/memory/items")).json()["items"][0]["layer"]
+        gone = (await page.post("/api/v1/memory/reset", json={"layer": layer})).raise_for_status().json()
+        assert gone["deleted"] == 1
+        assert (await page.get("/api/v1/memory/items")).json()["items"] == []
+        refused = await page.post("/api/v1/memory/embedding/reindex", json={"reason": "test"})
+        assert (refused.status_code, "confirmWipe=true" in refused.text) == (400, True)
+
+
 async def test_settings_never_contain_secrets(hob: Machine) -> None:
     async with signed_in(hob) as page:
         answer = await page.get("/api/v1/settings")
@@ -513,6 +539,32 @@ async def test_history_is_read_in_both_directions(hob: Machine) -> None:
         assert first == ["one"]
         assert (await read(before=earlier))[:2] == ([], None)
         assert await read(after=0) == (["one"], 1, after)
+
+
+async def test_repository_is_branched_logged_pushed_and_pulled(hob: Machine, tmp_path: Path) -> None:
+    work, remote = hob.app.home / "workspace" / "work", tmp_path / "remote.git"
+    work.mkdir(parents=True)
+    (work / "a.md").write_text("one")
+    await asyncio.to_thread(subprocess.run, ["git", "init", "-q", "--bare", str(remote)], check=True)
+    async with signed_in(hob) as page:
+
+        async def act(name: str, **fields: Any) -> dict[str, Any]:
+            done = await page.post(f"/api/v1/repo/{name}", json=fields)
+            return dict(done.raise_for_status().json())
+
+        await act("init", remote_url=str(remote))
+        await act("commit", message="One")
+        first = (await page.get("/api/v1/repo/branches")).json()["current"]
+        await act("checkout", branch="two", create=True)
+        assert (await page.get("/api/v1/repo/branches")).json() == {
+            "branches": sorted([first, "two"]),
+            "current": "two",
+        }
+        await act("push")
+        await act("pull")
+        commits = (await page.get("/api/v1/repo/log", params={"path": "a.md"})).json()["commits"]
+        assert [each["subject"] for each in commits] == ["One"]
+        assert (await page.post("/api/v1/repo/checkout", json={"branch": "nowhere"})).status_code == 400
 
 
 async def test_fork_copies_up_to_a_position_and_keeps_the_old_session(hob: Machine) -> None:

@@ -86,6 +86,39 @@ async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, s
     assert complaint in said.err
 
 
+async def test_printed_link_signs_one_browser_in_over_tls(world: World) -> None:
+    async with world.serve(HOB_GATEWAY_TLS_CERT=str(PEM)):
+        link = (await world.hob("dashboard", "--link")).out.strip()
+        base, _, code = link.partition("/#login=")
+        assert base.startswith("https://")
+        async with httpx2.AsyncClient(base_url=base, verify=trusting(), trust_env=False) as browser:
+            login = (await browser.post("/api/v1/auth/login", json={"code": code})).raise_for_status()
+            assert {"secure", "httponly", "samesite=strict"} <= set(cookie_of(login))
+            browser.headers["x-csrf-token"] = login.json()["csrf"]
+            assert (await browser.get("/api/v1/settings")).status_code == 200
+            assert (await browser.post("/api/v1/auth/login", json={"code": code})).status_code == 401
+
+
+async def test_dashboard_behind_a_trusted_proxy_signs_in_with_a_secure_cookie(world: World) -> None:
+    environ = {"HOB_GATEWAY_TRUSTED_PROXIES": '["127.0.0.1"]', "HOB_GATEWAY_HOSTS": '["hob.example"]'}
+    async with world.serve(**environ):
+        base, _, code = (await world.hob("dashboard", "--link")).out.strip().partition("/#login=")
+        forwarded = {"host": "hob.example", "x-forwarded-proto": "https", "origin": "https://hob.example"}
+        async with httpx2.AsyncClient(base_url=base, headers=forwarded, trust_env=False) as browser:
+            foreign = {"origin": "https://other.example"}
+            assert (await browser.post("/api/v1/auth/login", json={"code": code}, headers=foreign)).status_code == 403
+            login = (await browser.post("/api/v1/auth/login", json={"code": code})).raise_for_status()
+            assert "secure" in cookie_of(login)
+            signed_in = {"x-csrf-token": login.json()["csrf"], "cookie": login.headers["set-cookie"].partition(";")[0]}
+            assert (await browser.get("/api/v1/settings", headers=signed_in)).status_code == 200
+            assert (await browser.get("/api/v1/settings", headers={**signed_in, **foreign})).status_code == 403
+            assert (await browser.get("/", headers={"host": "other.example"})).status_code != 200
+
+
+def cookie_of(login: httpx2.Response) -> list[str]:
+    return login.headers["set-cookie"].lower().split("; ")
+
+
 @pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
 async def test_exposed_daemon_has_a_token_and_warns_about_tls(world: World, proxies: str) -> None:
     environ = {"HOB_GATEWAY_AUTH_TOKEN": "", "HOB_GATEWAY_TRUSTED_PROXIES": proxies}

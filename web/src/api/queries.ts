@@ -109,6 +109,7 @@ const CHANGES: Record<string, string[]> = {
   tool: ["repo", "canvas", "step"],
   approval: ["step", "approvals", "grants", "status", "audit"],
   policy: ["audit"],
+  subagent: ["subagents"],
   session: ["sessions"],
   web_users: ["webusers"],
   people: ["people", "pairing"],

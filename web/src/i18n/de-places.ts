@@ -511,4 +511,7 @@ export const GERMAN: Record<string, string> = {
   "Type": "Art",
   "Deliveries": "Zustellungen",
   "Load later messages": "Spätere Nachrichten laden",
+  "GitHub's `gh` is not installed on Hob's machine.": "GitHubs `gh` ist auf Hobs Rechner nicht installiert.",
+  "`gh` is not signed in: run `gh auth login` on Hob's machine.": "`gh` ist nicht angemeldet: Führe auf Hobs Rechner `gh auth login` aus.",
+  "This file has no preview. Save it to open it.": "Für diese Datei gibt es keine Vorschau. Speichere sie, um sie zu öffnen.",
 };

@@ -518,4 +518,7 @@ export const GERMAN: Record<string, string> = {
   "Changed while Hob runs": "Im laufenden Betrieb geändert",
   "From the command line": "Von der Kommandozeile",
   "There is no settings file.": "Es gibt keine Einstellungsdatei.",
+  "Memory reads {count} message": "Gedächtnis liest {count} Nachricht",
+  "Memory reads {count} messages": "Gedächtnis liest {count} Nachrichten",
+  "in the background": "im Hintergrund",
 };

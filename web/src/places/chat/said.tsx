@@ -9,7 +9,7 @@ import { brief } from "../../parts/brief";
 import { Badge, Button } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
-import { Media } from "../../parts/media";
+import { Document, Media } from "../../parts/media";
 import { AskedBy } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { sends } from "./composer";
@@ -40,11 +40,17 @@ const isWith = (entry: EntryAnswer) => entry.role === "user" && (FILE.test(entry
 /** An attachment by name and size; a voice note by its transcript. */
 function With({ entry }: { entry: EntryAnswer }) {
   const [, name, kind, size] = FILE.exec(entry.text) ?? [];
+  const sent = useQuery({
+    queryKey: ["trace", entry.trace_id, "files"],
+    queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: entry.trace_id!, kind: "inbound" } }),
+    enabled: !!name && !!entry.trace_id && !entry.images.length,
+  });
+  const file = sent.data?.events.flatMap((each) => each.files).find((each) => each.name === name);
   return (
     <>
       <p className="flex items-center gap-2 text-sm text-muted">
         <Paperclip size={14} aria-hidden className="shrink-0" />
-        {name ? <span title={kind}><bdi className="break-all text-text">{name}</bdi>{size && ` · ${tn("{count} byte", "{count} bytes", Number(size))}`}</span> : <span dir="auto">{entry.text}</span>}
+        {name ? <span title={kind}>{file ? <Document id={file.id} name={name} /> : <bdi className="break-all text-text">{name}</bdi>}{size && ` · ${tn("{count} byte", "{count} bytes", Number(size))}`}</span> : <span dir="auto">{entry.text}</span>}
       </p>
       {entry.images.map((each) => <Media key={each.id} id={each.id} />)}
     </>

@@ -6,6 +6,7 @@ import { Problem, call, may } from "../../api/client";
 import { useChange } from "../../api/queries";
 import { t } from "../../i18n";
 import { Badge, Button, Dialog, Empty, Failure, Page, Skeleton, Tabs } from "../../parts/basics";
+import { Told } from "../../parts/told";
 import { Browse } from "./browse";
 import { Changes, History } from "./changes";
 
@@ -78,6 +79,8 @@ function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote
     onSettled: done,
   });
   const names = branches.data?.branches ?? [];
+  const gh = useQuery({ queryKey: ["gh-auth"], queryFn: () => call("GET /api/v1/repo/gh-auth"), enabled: naming === "pr", staleTime: 0 }).data?.status;
+  const gitHub = { missing: t("GitHub's `gh` is not installed on Hob's machine."), signed_out: t("`gh` is not signed in: run `gh auth login` on Hob's machine.") }[gh ?? ""] ?? "";
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-1 gap-y-2 sm:ms-auto sm:gap-x-2">
@@ -106,7 +109,7 @@ function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote
       )}
       <Naming open={naming === "branch"} title={t("New branch")} label={t("Name")} onClose={() => setNaming(null)}
         onName={(branch) => act.mutate(() => call("POST /api/v1/repo/checkout", { body: { repo, branch, create: true } }))} />
-      <Naming open={naming === "pr"} title={t("Pull request")} label={t("Title")} about={t("The branch is pushed first, then `gh` opens the pull request on GitHub.")} onClose={() => setNaming(null)}
+      <Naming open={naming === "pr"} title={t("Pull request")} label={t("Title")} about={t("The branch is pushed first, then `gh` opens the pull request on GitHub.")} problem={naming === "pr" ? gitHub : ""} onClose={() => setNaming(null)}
         onName={(title) => act.mutate(async () => {
           await call("POST /api/v1/repo/push", { body: { repo } });
           return call("POST /api/v1/repo/pr", { body: { repo, title } });
@@ -115,16 +118,17 @@ function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote
   );
 }
 
-function Naming({ open, title, label, about, onClose, onName }: {
-  open: boolean; title: string; label: string; about?: string; onClose: () => void; onName: (name: string) => void;
+function Naming({ open, title, label, about, problem, onClose, onName }: {
+  open: boolean; title: string; label: string; about?: string; problem?: string; onClose: () => void; onName: (name: string) => void;
 }) {
   const [name, setName] = useState("");
   return (
     <Dialog open={open} onClose={onClose} title={title}>
       <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onName(name.trim()); }}>
         {about && <p className="text-muted">{about}</p>}
+        {problem && <p role="alert" className="text-bad"><Told text={problem} /></p>}
         <input autoFocus value={name} onChange={(event) => setName(event.target.value)} aria-label={label} placeholder={label} className="h-10 rounded-md border border-line bg-bg px-3" />
-        <Button type="submit" look="main" disabled={!name.trim()} className="self-end">{t("Create")}</Button>
+        <Button type="submit" look="main" disabled={!name.trim() || !!problem} className="self-end">{t("Create")}</Button>
       </form>
     </Dialog>
   );

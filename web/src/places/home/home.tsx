@@ -1,16 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { ArrowRight, Brain, CalendarClock, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
+import { ArrowRight, Brain, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { call, may } from "../../api/client";
+import { call } from "../../api/client";
 import { useEndedTasks, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
-import { duration, moment, money, number, t, tn } from "../../i18n";
+import { duration, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { ChangedIdentity } from "../../parts/identity";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
 import { leave, useNeeds } from "../../parts/needs";
+import { Next, useGoals } from "../../parts/next";
 import { To, maySee } from "../../parts/places";
 import { NotifyChoice } from "../../parts/notify";
 import { QuestionCard } from "../../parts/question";
@@ -235,34 +236,6 @@ function Today() {
     </Section>
   );
 }
-
-/** Upcoming jobs and due goals. */
-function Next() {
-  const status = useStatus().data;
-  const told = useGoals().data;
-  const backup = (status as { backups?: { next_at: number | null } } | undefined)?.backups?.next_at;
-  const goals = (told?.goals ?? []) as { id: string; text: string; state: string; due: number | null }[];
-  const rows: [number, string, string][] = [
-    ...(backup ? [[backup, t("Backup"), "/settings?tab=doctor"] as [number, string, string]] : []),
-    ...goals.flatMap((each) => (each.due !== null && ["open", "stalled"].includes(each.state) ? [[each.due, each.text, "/memory?show=goals"] as [number, string, string]] : [])),
-  ];
-  if (!rows.length) return null;
-  return (
-    <Section title={t("Up next")}>
-      <Card className="divide-y divide-line">
-        {rows.sort(([one], [other]) => one - other).slice(0, 5).map(([at, text, href]) => (
-          <To key={`${at}${text}`} href={href} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
-            <CalendarClock size={16} className="text-muted" aria-hidden />
-            <span dir="auto" className="min-w-0 flex-1 truncate">{text}</span>
-            <span className="text-xs text-muted">{moment(at)}</span>
-          </To>
-        ))}
-      </Card>
-    </Section>
-  );
-}
-
-const useGoals = () => useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }), retry: false, enabled: may("admin") });
 
 function useDone() {
   const midnight = new Date().setHours(0, 0, 0, 0) / 1000;

@@ -1,10 +1,12 @@
-import { ListChecks, RotateCcw } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { ListChecks, RotateCcw, Users } from "lucide-react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { useChange, useEndedTasks, useTasks } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, untitled } from "../../parts/basics";
+import { Next } from "../../parts/next";
 import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
 import { sessionWord, wordOf } from "../../parts/words";
@@ -32,6 +34,8 @@ export function Work() {
           <Card className="px-4 py-4 text-muted">{t("Hob is idle.")}</Card>
         )}
       </Section>
+      <Next memory />
+      <SubAgents />
       <Section
         title={t("Earlier")}
         more={
@@ -53,6 +57,26 @@ export function Work() {
         )}
       </Section>
     </Page>
+  );
+}
+
+/** The latest events of sub-agents. */
+function SubAgents() {
+  const events = useQuery({ queryKey: ["subagents"], queryFn: () => call("GET /api/v1/timeline", { query: { kind: "subagent", limit: 5 } }) }).data?.events ?? [];
+  if (!events.length) return null;
+  return (
+    <Section title={t("Sub-agents")} more={<Link href="/timeline?kind=subagent" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
+      <Card className="divide-y divide-line">
+        {events.map((each) => (
+          <Link key={each.cursor} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+            <Users size={16} className="text-muted" aria-hidden />
+            <span dir="auto" className="min-w-0 flex-1 truncate">{each.text.split(": ")[0]}</span>
+            <span className="text-xs text-muted">{wordOf(each.name)}</span>
+            <When at={each.at} className="text-xs text-muted" />
+          </Link>
+        ))}
+      </Card>
+    </Section>
   );
 }
 
