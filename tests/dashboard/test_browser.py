@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,48 @@ async def test_untrusted_content_never_runs_scripts(world: World, browser: Brows
             await show(tab.page, tab.base, view, nth=0)
             assert await tab.page.locator("#main img, #main script, #main [onerror], #main [onload]").count() == 0, view
             assert await tab.page.locator("a[href^='javascript:']").count() == 0, view
+        assert tab.errors == []
+
+
+async def test_tool_output_memory_and_names_never_run_scripts(world: World, browser: Browser) -> None:
+    printed = f"printf '%s' {shlex.quote(NASTY)}"
+    commands = [json.dumps({"command": each}) for each in (printed, f"rm -rf . # {NASTY}")]
+    prints, cleans = (Reply(calls=(("exec", each),)) for each in commands)
+    world.model.script.extend([prints, Reply("Printed."), cleans])
+    async with world.serve() as daemon:
+        await daemon.post("Print it.", session="main")
+        await daemon.post(NASTY, session="main")
+        async with at_the_socket(world) as client:
+            (await client.post("/memory/items", json={"text": NASTY})).raise_for_status()
+            (await client.post("/memory/goals", json={"text": NASTY})).raise_for_status()
+            (
+                await client.post("/sessions/change", json={"session": "api:main", "title": NASTY[:80]})
+            ).raise_for_status()
+        tab = await open_tab(world, browser, "/timeline")
+        page = tab.page
+
+        async def is_inert(view: str) -> None:
+            assert await page.locator("body img, body svg[onload], #main script, body [onerror]").count() == 0, view
+            assert await page.locator("a[href^='javascript:']").count() == 0, view
+
+        await page.get_by_role("article", name="tool exec").get_by_role("link").click()
+        await page.get_by_role("option").filter(has_text="exec").first.click()
+        await expect(page.get_by_role("region", name="Details")).to_contain_text("onerror=alert(1)")
+        await is_inert("details of a call")
+        for path, text in (
+            ("/chat?session=api:main", "Printed."),
+            ("/memory?query=alert", "alert(2)"),
+            ("/memory?show=goals", "alert(2)"),
+            ("/trust", "alert(2)"),
+            ("/work", "alert(2)"),
+        ):
+            await page.goto(f"{tab.base}{path}")
+            await expect(page.locator("#main")).to_contain_text(text)
+            await is_inert(path)
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("dialog").get_by_role("combobox").fill("img src")
+        await expect(page.get_by_role("dialog")).to_contain_text("onerror")
+        await is_inert("palette")
         assert tab.errors == []
 
 
