@@ -61,7 +61,7 @@ TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
         (
             Reply(calls=(("load_tools", '{"names": ["canvas"]}'),)),
             Reply(calls=(("canvas", json.dumps({"action": "present", "page": "costs", "html": _CHART})),)),
-            Reply("The chart stands in Canvas."),
+            Reply("The chart is in Canvas."),
         ),
     ),
     ("main", "And what is seven times eight?", (Reply("Seven times eight is 56."),)),

@@ -149,6 +149,7 @@ async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> N
     await page.locator("#main").wait_for()
     await page.wait_for_load_state("networkidle")
     await expect(page.locator(".skeleton")).to_have_count(0)
+    await expect(page.locator(".prose > .whitespace-pre-wrap")).to_have_count(0)  # Markdown's renderer has loaded
     if view.startswith("trace"):
         messages = page.get_by_role("article", name="message")
         if nth is None and "?" not in VIEWS[view]:

@@ -357,4 +357,30 @@ async def test_attached_documents_are_shown_and_can_be_saved(world: World, brows
         message = page.get_by_role("article", name="message api")
         await message.get_by_role("button", name="plan.md").click()
         await expect(dialog.get_by_role("heading", name="The plan")).to_be_visible()
+
+
+CODE = """\
+```python
+print("<b>hot</b>")  # say it
+```
+
+```nothing
+print("plain")
+```"""
+
+
+async def test_code_is_coloured_by_its_language_and_stays_text(world: World, browser: Browser) -> None:
+    world.model.script.append(Reply(CODE))
+    async with world.serve() as daemon:
+        await daemon.post("Show me.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        code = tab.page.get_by_test_id("conversation").locator("pre code")
+        await expect(code.first).to_have_text('print("<b>hot</b>")  # say it')
+        await expect(code.first.locator(".code-text")).to_have_text('"<b>hot</b>"')
+        await expect(code.first.locator(".code-comment")).to_have_text("# say it")
+        assert await code.first.locator(".code-text").evaluate(
+            "text => getComputedStyle(text).color != getComputedStyle(text.parentElement).color"
+        )
+        await expect(code.last).to_have_text('print("plain")')
+        await expect(code.last.locator("span")).to_have_count(0)
         assert tab.errors == []

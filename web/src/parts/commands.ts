@@ -24,6 +24,6 @@ export const COMMANDS: [string, string][] = [
   ["/remember TEXT", "keep this for later"],
   ["/forget ID|WORDS", "forget something, or look for it"],
   ["/memory [WORDS]", "what Hob remembers, with sources"],
-  ["/private", "talk without being remembered"],
+  ["/private [MESSAGE]", "talk without being remembered"],
   ["/goals [TEXT | ID done|dropped|open [NOTE]]", "what you want to reach"],
 ];

@@ -1,7 +1,8 @@
 import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
+import { highlighted } from "./highlight";
 
-const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, highlight: highlighted });
 const alignments = /^text-align:\s*(left|right|center)$/;
 // the content security policy forbids inline styles, so a table's alignment becomes a class
 for (const rule of ["th_open", "td_open"] as const) {

@@ -110,7 +110,7 @@ export function Conversation({ session }: { session: string }) {
     (draft: Draft) => {
       setForked("");
       if (draft.text === "/fork") return void fork(); // moves this page to the copy, and no other client
-      if (draft.text === "/private") return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`);
+      if (/^\/private(\s|$)/.test(draft.text)) return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`, draft.text.slice(8).trim());
       const key = crypto.randomUUID();
       const asked = draft.text.startsWith("/") ? undefined : questionsIn(client.getQueryData<TasksAnswer>(["tasks"])?.tasks ?? []).find((each) => each.session === session);
       setGrowing((all) => [
