@@ -13,7 +13,7 @@ export const GERMAN: Record<string, string> = {
   "list the commands": "die Befehle zeigen",
   "show daemon and queue status": "Zustand von Daemon und Warteschlangen zeigen",
   "who you are to Hob": "wer du für Hob bist",
-  "stop the running turn, or all there is": "den laufenden Turn anhalten, oder alles",
+  "stop what this conversation does, or everything": "anhalten, was diese Unterhaltung tut, oder alles",
   "hold new messages until /resume": "neue Nachrichten bis /resume zurückhalten",
   "continue after /pause": "nach /pause weitermachen",
   "cancel a task": "eine Aufgabe abbrechen",

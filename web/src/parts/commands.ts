@@ -3,7 +3,7 @@ export const COMMANDS: [string, string][] = [
   ["/help", "list the commands"],
   ["/status", "show daemon and queue status"],
   ["/whoami", "who you are to Hob"],
-  ["/stop [all]", "stop the running turn, or all there is"],
+  ["/stop [all]", "stop what this conversation does, or everything"],
   ["/pause", "hold new messages until /resume"],
   ["/resume", "continue after /pause"],
   ["/cancel ID", "cancel a task"],

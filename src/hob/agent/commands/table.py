@@ -34,7 +34,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
         "status", CommandTiming.ARRIVAL, "/status", "show daemon and queue status", owner=True, scope=TokenScope.READ
     ),
     SlashCommand("whoami", CommandTiming.ARRIVAL, "/whoami", "who you are to Hob"),
-    SlashCommand("stop", CommandTiming.ARRIVAL, "/stop [all]", "stop the running turn, or all there is"),
+    SlashCommand("stop", CommandTiming.ARRIVAL, "/stop [all]", "stop what this conversation does, or everything"),
     SlashCommand(
         "pause",
         CommandTiming.ARRIVAL,
