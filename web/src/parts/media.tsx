@@ -54,7 +54,7 @@ async function contentOf(id: string): Promise<{ blob: Blob; text: string | null 
 }
 
 function Shown({ name, text }: { name: string; text: string }) {
-  if (/\.(md|markdown)$/i.test(name)) return <Markdown text={text} />;
+  if (/\.(md|markdown)$/i.test(name)) return <div tabIndex={0}><Markdown text={text} /></div>;
   return <pre dir="auto" tabIndex={0} className="max-h-[60vh] overflow-auto rounded-md bg-sunken p-3 font-mono text-sm whitespace-pre-wrap break-words">{/\.json$/i.test(name) ? indented(text) : text}</pre>;
 }
 

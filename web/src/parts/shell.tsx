@@ -371,7 +371,7 @@ function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   ];
   return (
     <Dialog open={open} onClose={onClose} title={t("Keyboard shortcuts")}>
-      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+      <dl tabIndex={0} className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
         {rows.map(([key, what]) => (
           <div key={key} className="contents">
             <dt><kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">{key}</kbd></dt>
