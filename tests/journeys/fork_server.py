@@ -20,12 +20,13 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 MODULE = "-m"
 _STREAMS = {"stdin": "surrogateescape", "stdout": "surrogateescape", "stderr": "backslashreplace"}
@@ -293,13 +294,40 @@ def main() -> None:
             stream.reconfigure(line_buffering=stream.isatty() or name == "stderr")
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    first, *rest = asked["arguments"]
-    if first == MODULE:
-        sys.argv = rest
-        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = [first, *rest]
-        runpy.run_path(first, run_name="__main__")
+    _exit_at_once(_status_of(asked["arguments"]))
+
+
+def _status_of(arguments: list[str]) -> int:
+    """Run the program; its exit status, after it has said why it ended."""
+    first, *rest = arguments
+    try:
+        if first == MODULE:
+            sys.argv = rest
+            runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = arguments
+            runpy.run_path(first, run_name="__main__")
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or 0
+        print(ended.code, file=sys.stderr)
+        return 1
+    except Exception:  # noqa: BLE001 - as Python itself does
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def _exit_at_once(status: int) -> NoReturn:
+    """End as Python does, but destroy nothing: to take all of Hob apart costs more than most programs do."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = status or 120
+    os._exit(status & 0xFF)
 
 
 if __name__ == "__main__":
