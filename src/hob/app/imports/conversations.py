@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -172,4 +172,21 @@ def _read(conversation: SourceConversation) -> Iterator[PastMessage | SkippedPar
 
 
 def _as_json(importing: ImportRequest) -> dict[str, Any]:
-    return asdict(importing)
+    return {
+        "session": importing.session,
+        "messages": [
+            {
+                "key": each.key,
+                "role": each.role,
+                "text": each.text,
+                "at": each.at,
+                "owner": each.owner,
+                "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in each.calls],
+                "call": each.call,
+                "is_error": each.is_error,
+            }
+            for each in importing.messages
+        ],
+        "title": importing.title,
+        "preview": importing.preview,
+    }

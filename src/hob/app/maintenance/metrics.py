@@ -44,10 +44,12 @@ async def collect_metrics(
             "Replies by state: pending (until 1.0 counted as owed too), given up, waiting to be fetched.",
             replies,
         ),
-        *(  # the second name is deprecated, kept until 1.0
-            gauge(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
-            for name in ("hob_session_age_seconds", "hob_lane_age_seconds")
+        gauge(
+            "hob_session_age_seconds",
+            "How long the oldest message has waited for its turn.",
+            status["oldest_waiting_seconds"],
         ),
+        gauge("hob_lane_age_seconds", "The same, deprecated, until 1.0.", status["oldest_waiting_seconds"]),
         gauge(
             "hob_outbox_age_seconds",
             "How long the oldest reply has waited to be sent.",

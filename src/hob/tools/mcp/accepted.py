@@ -8,7 +8,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def save_accepted(home: Path, server: AcceptedServer) -> None:
     folder = home / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = folder / f".{server.name}.part"
-    part.write_text(json.dumps(asdict(server), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    part.write_text(json.dumps(_as_json(server), indent=1, ensure_ascii=False) + "\n", "utf-8")
     part.chmod(0o600)
     part.replace(folder / f"{server.name}.json")
 
@@ -131,6 +131,30 @@ def tool_name(server: str, tool: str) -> str:
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[: _LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _as_json(server: AcceptedServer) -> dict[str, Any]:
+    return {
+        "name": server.name,
+        "title": server.title,
+        "version": server.version,
+        "protocol": server.protocol,
+        "resources": server.resources,
+        "prompts": server.prompts,
+        "tools": [
+            {
+                "name": each.name,
+                "description": each.description,
+                "schema": each.schema,
+                "hash": each.hash,
+                "tier": each.tier,
+                "effects": each.effects,
+                "roles": each.roles,
+                "app_only": each.app_only,
+            }
+            for each in server.tools
+        ],
+    }
 
 
 def _tool(value: Mapping[str, Any]) -> AcceptedTool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict
+from typing import Any
 
 from hob.app.memory.control.embedding import OwnerEmbedding
 from hob.app.memory.control.selection import OwnerSelection
@@ -11,6 +11,7 @@ from hob.core.memory import Layer
 from hob.gateway.memory import MemoryCounts, MemoryStatusAnswer, MemoryTotals, OverflowFigures
 from hob.memory.background_model import FACTS, OBSERVER
 from hob.memory.facts.extraction import GOALS, FactDecision
+from hob.memory.settings import MemorySettings
 from hob.memory.views import led
 from hob.store.memory.lifecycle import LayerCount
 
@@ -79,7 +80,7 @@ class OwnerStatus:
                 for item in known[:_MAX_OBSERVATIONS]
             ],
             "expertise": [each.view() for each in skills],
-            "config": asdict(parts.service.settings),
+            "config": _settings_as_json(parts.service.settings),
         }
 
     async def counts(self) -> MemoryCounts:
@@ -120,6 +121,23 @@ class OwnerStatus:
         """Return how often each decision about a proposed fact was made."""
         counted = await self._store.facts.decisions()
         return {name: counted.get(name, 0) for name in FactDecision if name not in GOALS}
+
+
+def _settings_as_json(settings: MemorySettings) -> dict[str, Any]:
+    return {
+        "recall": settings.recall,
+        "citations": settings.citations,
+        "profile": settings.profile,
+        "ask_model": settings.ask_model,
+        "conversation_days": settings.conversation_days,
+        "tool_days": settings.tool_days,
+        "group_days": settings.group_days,
+        "background_tokens": settings.background_tokens,
+        "observe": settings.observe,
+        "observe_after": settings.observe_after,
+        "max_observations": settings.max_observations,
+        "max_items": settings.max_items,
+    }
 
 
 def _led(totals: MemoryTotals) -> str:
