@@ -71,7 +71,8 @@ class AgentSettings:
     compact_patience_seconds: float = setting(60.0, "Maximum seconds to retry summarising a conversation.", at_least=0)
     timezone: str = setting(
         "",
-        "Time zone (e.g. Europe/Berlin) for the clock, resets, budgets and backups; not set: the machine's.",
+        "Time zone (e.g. Europe/Berlin) for the clock, resets, budgets, backups and the times that commands print; "
+        "not set: the machine's.",
         problem=_zone_problem,
     )
     loop_warning: int = setting(

@@ -1,8 +1,13 @@
 """Dates, durations and figures as shown in a terminal."""
 
-import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, tzinfo
+from functools import cache
+from pathlib import Path
 
 from hob.cli.translating import terminal_language
+from hob.config.environment import find_home, process_environment
+from hob.core.lazy import Lazy
 from hob.core.translation.language import NUMBER_SEPARATORS
 
 
@@ -17,8 +22,33 @@ def in_language(figure: str) -> str:
 
 
 def when(seconds: float) -> str:
-    """Format a time in the local time zone."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    """Format a time in the owner's time zone."""
+    return f"{local_time(seconds):%Y-%m-%d %H:%M:%S}"
+
+
+def local_time(seconds: float) -> datetime:
+    """Return a Unix time in the owner's time zone."""
+    return datetime.fromtimestamp(seconds, owner_zone())
+
+
+def parse_time(text: str) -> float:
+    """Parse a date or time in ISO 8601, in the owner's time zone unless it names one. Raises ValueError."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=found.tzinfo or owner_zone()).timestamp()
+
+
+@cache
+def owner_zone() -> tzinfo | None:
+    """Return the zone of `agent.timezone`; None, the machine's zone, if it is not set."""
+    environ = process_environment()
+    return _load_zone()(find_home(environ), environ)
+
+
+@Lazy
+def _load_zone() -> Callable[[Path, Mapping[str, str]], tzinfo | None]:
+    from hob.app.settings.timezone import read_timezone
+
+    return read_timezone
 
 
 def age(seconds: float) -> str:

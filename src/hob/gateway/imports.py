@@ -36,7 +36,7 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """One message. Its text is untrusted whoever wrote it, since it comes from a file."""
+    """One message. Its text is untrusted, even the owner's: it comes from a file."""
 
     key: str = field("its id at the source", characters=(1, 200))
     role: Literal["user", "assistant", "tool"] = field("its role")

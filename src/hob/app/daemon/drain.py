@@ -4,6 +4,8 @@ import asyncio
 
 from hob.app.composition import App
 from hob.bus.settings import BusSettings
+from hob.config.environment import process_environment
+from hob.core.translation.language import detect_language, translate_plural
 
 
 async def drain(app: App, forced: asyncio.Event) -> None:
@@ -19,8 +21,13 @@ async def drain(app: App, forced: asyncio.Event) -> None:
 
 
 def commands_notice(running: int) -> str:
-    """Return the notice for a terminal whose Hob exits before its background commands; empty if there are none."""
+    """Return the notice of a Hob that exits before its background commands, in the terminal's language; else ""."""
     if not running:
         return ""
-    what = "1 command in the background ends" if running == 1 else f"{running} commands in the background end"
-    return f"{what} with this command; with `hob serve` running, such commands run on"
+    notice = translate_plural(
+        "1 command in the background ends with this command; with `hob serve` running, it would run on",
+        "{count} commands in the background end with this command; with `hob serve` running, they would run on",
+        running,
+        detect_language(process_environment()),
+    )
+    return notice.format(count=running)

@@ -5,11 +5,11 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from hob.app.logs.log_lines import LogLine, format_json, parse_line
+from hob.cli.dates_and_figures import parse_time, when
 from hob.cli.output import paint, printable
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -143,7 +143,7 @@ def _parse_since(text: str) -> float:
     if found and found[2] in _UNITS:
         return time.time() - float(found[1]) * _UNITS[found[2]]
     try:
-        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
+        return parse_time(text.strip())
     except ValueError:
         raise InvalidRequest(
             translatable("--since {text!r} is not a time; write 30min, 2h, 3d or 2026-05-01T08:30", text=text)
@@ -152,7 +152,8 @@ def _parse_since(text: str) -> float:
 
 def _show(line: LogLine) -> None:
     colour = _COLOURS.get(line.level, "")
-    head = f"{paint(line.at[:19].replace('T', ' '), 'dim')} {paint(line.level.lower().ljust(8), colour)}"
+    at = when(line.seconds) if line.seconds else printable(line.at)
+    head = f"{paint(at, 'dim')} {paint(line.level.lower().ljust(8), colour)}"
     trace = f" {paint(f'[{printable(line.trace)}]', 'dim')}" if line.trace else ""
     text = printable(line.text).replace("\n", "\n    ")
     print(f"{head} {paint(printable(line.logger), 'cyan')}{trace} {text}")

@@ -7,7 +7,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
 from hob.cli.conversation.retry import kept_without_model
-from hob.cli.dates_and_figures import age, number
+from hob.cli.dates_and_figures import age, local_time, number, when
 from hob.cli.output import line, paint, print_json
 from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import find_home, process_environment
@@ -39,8 +39,8 @@ def status(*, json: bool = False) -> None:
     state = paint(_("running"), "green") if holder else paint(_("not running; start it with `hob serve`"), "yellow")
     print(_("Hob {version} in {home}: {state}", version=seen["version"], home=home, state=state))
     if holder:
-        command, _comma, about = line(holder).partition(",")
-        about = about.replace(" since ", _(" since "))
+        command = line(holder).partition(",")[0]
+        about = f" pid {seen['pid']},{_(' since ')}{when(seen['since'])}"
         _row("", _("started with `{command}`,{about}", command=command, about=about))
         _row(
             "",
@@ -177,7 +177,7 @@ def _show_backups(backups: Mapping[str, Any]) -> None:
     elif not backups["daily"]:
         _row("backup", _("automatic backups are off (backups.daily)"), "yellow")
     elif not backups["problem"]:
-        first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
+        first = local_time(backups["next_at"]).strftime(_("%a %H:%M"))
         _row("backup", _("none yet; Hob makes the first after {time}, if it runs then", time=first))
 
 

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.data.memory_output import Json
-from hob.cli.dates_and_figures import when
+from hob.cli.dates_and_figures import parse_time, when
 from hob.cli.output import line, paint, printed_json
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest
@@ -97,7 +96,7 @@ def _parse_day(day: str, end: str = "") -> float:
     """Parse a day or time; with `end`, a day without a time means its end."""
     try:
         whole = len(day) == len("2026-11-22")
-        return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0
+        return parse_time(day + end if whole else day) if day else 0.0
     except ValueError:
         raise InvalidRequest(_("{day} is not a date; write it as 2026-11-22", day=day)) from None
 
