@@ -320,7 +320,7 @@ def _status_of(arguments: list[str]) -> int:
 
 def _exit_at_once(status: int) -> NoReturn:
     """End as Python does, but destroy nothing: to take all of Hob apart costs more than most programs do."""
-    threading._shutdown()
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
