@@ -39,8 +39,8 @@ def status(*, json: bool = False) -> None:
     state = paint(_("running"), "green") if holder else paint(_("not running; start it with `hob serve`"), "yellow")
     print(_("Hob {version} in {home}: {state}", version=seen["version"], home=home, state=state))
     if holder:
-        command = line(holder).partition(",")[0]
-        about = f" pid {seen['pid']},{_(' since ')}{when(seen['since'])}"
+        command, _comma, about = line(holder).partition(",")
+        about = about.partition(" since ")[0] + _(" since ") + when(seen["since"])
         _row("", _("started with `{command}`,{about}", command=command, about=about))
         _row(
             "",
