@@ -24,6 +24,7 @@ from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, only_loopback_is_public, reply, web_server
 
 _HOST = re.compile(r"^host: *(\S+)", re.IGNORECASE | re.MULTILINE)
+_LINK = re.compile(r"https?://[^\s)\"\]]*[^\s)\"\].,]")
 _SCHEME = re.compile(r"^x-scheme: *(\w+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -41,8 +42,8 @@ class _ToPort(httpx2.AsyncHTTPTransport):
 
 
 @asynccontextmanager
-async def web_of(outside: SimulatedWorld, folder: Path) -> AsyncIterator[Toolset]:
-    """`web_fetch` and `web_search` over its pages and search results, one per line.
+async def web_of(outside: SimulatedWorld, folder: Path, *, linked: bool = False) -> AsyncIterator[Toolset]:
+    """`web_fetch` and `web_search` over its pages and search results, one per line, or one per link in them (`linked`).
 
     Requests to hosts are recorded in `outside.done`; queries to the search provider are not.
     """
@@ -55,8 +56,9 @@ async def web_of(outside: SimulatedWorld, folder: Path) -> AsyncIterator[Toolset
         if found[1] == f"127.0.0.1:{web.port}":
             (query,) = parse_qs(urlsplit(url).query)["q"]
             hits = [
-                {"url": f"http://found.example/{n}", "title": "A page", "content": each}
+                {"url": url, "title": "A page", "content": each}
                 for n, each in enumerate(outside.found.get(query, "").splitlines())
+                for url in (_LINK.findall(each) if linked else [f"http://found.example/{n}"])
             ]
             writer.write(reply(json.dumps({"results": hits}).encode(), "application/json"))
             return

@@ -154,7 +154,7 @@ async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
     config = load_config(SECTIONS, home=state, environ=settings | environ)
     model, services, clock = OfficeModel(), outside(), WorkingDay()
     chat = MemoryChannel("telegram", capabilities=Capabilities(replies=True, buttons=8, files=4))
-    async with web_of(services, home / "pages") as web:
+    async with web_of(services, home / "pages", linked=True) as web:
         subsystems = stand_ins(model, channels=(chat,), wraps={Toolset: lambda own: services.beside(own, web)})
         async with open_app(state, config, subsystems=subsystems, clock=clock) as app:
             for name, address in CONTACTS.items():
