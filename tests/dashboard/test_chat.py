@@ -357,6 +357,7 @@ async def test_attached_documents_are_shown_and_can_be_saved(world: World, brows
         message = page.get_by_role("article", name="message api")
         await message.get_by_role("button", name="plan.md").click()
         await expect(dialog.get_by_role("heading", name="The plan")).to_be_visible()
+        assert tab.errors == []
 
 
 CODE = """\
