@@ -59,8 +59,8 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const [asking, setAsking] = useState<string | null>(null);
   const { lead, object, name } = headline(approval);
   const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
-  const lines = linesOf(approval, object, name);
   const diff = diffOf(approval);
+  const lines = linesOf(approval, diff ? "" : object, name);
   const drawn = diff ? diff.split("\n") : lines;
   const exact = diff ? lines.slice(0, -drawn.length - 1) : []; // the diff ends the question, below a line of its own
   const [path] = useLocation();
