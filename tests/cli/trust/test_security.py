@@ -72,6 +72,25 @@ def test_audit_reports_problems_of_the_home(home: Path) -> None:
     assert PLAIN not in json.dumps(report)
 
 
+def test_audit_reports_secrets_named_for_a_host(home: Path) -> None:
+    given = {"plain": PLAIN, "short": "env:OPENAI_API_KEY", "gone": "env:NOT_SET"}
+    with (home / "config.toml").open("a") as file:
+        for name, value in given.items():
+            file.write(f'\n[sandbox.credentials.{name}]\nhost = "api.example.org"\nvalue = "{value}"\n')
+    report, _ = found(home)
+    named = {
+        (each["id"], name)
+        for each in report["findings"]
+        for name in given
+        if f"sandbox.credentials.{name}.value" in each["where"]
+    }
+    assert named == {
+        ("secrets.plain_in_config", "plain"), ("secrets.reused", "plain"),
+        ("secrets.not_maskable", "short"), ("secrets.unreadable", "gone"),
+    }  # fmt: skip
+    assert PLAIN not in json.dumps(report)
+
+
 def test_audit_says_whether_others_may_read_or_also_change(home: Path) -> None:
     for mode, told in ((0o755, "others on this machine may read Hob's home"), (0o733, "may read or change Hob's home")):
         home.chmod(mode)
