@@ -489,6 +489,51 @@ async def test_sub_agent_steered_in_its_last_round_reports_what_it_says_to_that(
         assert row.status == "completed"
 
 
+HINTS = ("look left", "look right")
+
+
+def steers_twice(request: ModelRequest) -> str | ModelReply:
+    """Correct a sub-agent twice; it reports how often it was told what. Stateless, so it survives restarts."""
+    if in_child(request):
+        told = "\n".join(each.text for each in request.messages if isinstance(each, UserMessage))
+        return "; ".join(f"{hint} {told.count(hint)}" for hint in HINTS)
+    steers = [("subagents", json.dumps({"action": "steer", "target": "one", "text": hint})) for hint in HINTS]
+    script = [OPEN, spawn("look", label="one"), *steers, ("sessions_yield", "{}")]
+    done = len(made(request))
+    return asks(request, script[done]) if done < len(script) else results(request)[-1]
+
+
+async def steer_until_killed(home: Path) -> None:
+    """Say on standard output when both corrections wait for a sub-agent that never answers."""
+
+    def are_sent(request: ModelRequest) -> bool:
+        if made(request).count("subagents") == len(HINTS):
+            print("steered", flush=True)
+        return in_child(request)
+
+    model = Gated(steers_twice)
+    model.gates[are_sent] = asyncio.Event()
+    async with hob(home, model) as app:
+        await said(app, "go", key="steered")
+
+
+async def test_two_corrections_of_a_killed_run_reach_it_exactly_once(tmp_path: Path) -> None:
+    code = f"import asyncio, pathlib; from {__name__} import steer_until_killed as run; "
+    code += f"asyncio.run(run(pathlib.Path({str(tmp_path)!r})))"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, cwd=Path(__file__).parents[3], stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(60):
+        assert await process.stdout.readline() == b"steered\n"
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    async with hob(tmp_path, steers_twice) as app:
+        assert "look left 1; look right 1" in await said(app, "go", key="steered")
+        (row,) = await rows(app)
+        assert row.status == "completed"
+
+
 # a tree of twelve
 
 
