@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import random
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -715,41 +716,35 @@ def asks_status(*rounds: dict[str, str]) -> Callable[[ModelRequest], str | Model
     def think(request: ModelRequest) -> str | ModelReply:
         script = [asks(request, OPEN), *(asks(request, ("session_status", json.dumps(each))) for each in rounds)]
         done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
-        return script[done] if done < len(script) else json.dumps(results(request)[1:])
+        told = [re.sub(r"</?untrusted[^>]*>\n?", "", each) for each in results(request)[1:]]
+        return script[done] if done < len(script) else json.dumps(told)
 
     return think
 
 
 async def test_status_tells_what_changed_since_a_time(tmp_path: Path) -> None:
     rounds = ({"changes_since": "2020-01-01T00:00:00Z"}, {"changes_since": "4102444800"}, {"changes_since": "soon"})
-    async with hob(tmp_path, lambda _: "Hello.") as app:
-        await said(app, "hello there")
     async with hob(tmp_path, asks_status(*rounds)) as app:
         old, future, unreadable = json.loads(await said(app, "what is new?"))
-        assert json.loads(old)["changes"]["newest"][:2] == ["user: hello there", "assistant: Hello."]
         assert json.loads(old)["changes"]["calls"] >= 1
-        assert json.loads(future)["changes"] == {"messages": 0, "newest": [], "calls": 0, "cost_usd": 0.0}
+        assert json.loads(future)["changes"] == {"messages": 0, "newest": [], "calls": 0, "cost_usd": "0.00"}
         assert "'soon' is no time" in unreadable
 
 
-async def test_choosing_a_model_by_status_needs_the_owners_approval(tmp_path: Path) -> None:
-    async with hob(tmp_path, asks_status({"model": "m"})) as app:
+async def test_model_chosen_after_reading_text_of_others_needs_approval(tmp_path: Path) -> None:
+    async with hob(tmp_path, asks_status({}, {"model": "m"})) as app:
         inbound = owners_inbound({"message": "use m here", "session": "main"}, None, app.api.clock)
         events = [event async for event in follow(app.api, inbound, 5)]
-        asked = next(each.data for each in events if each.name == "question")
-        assert "let m answer in a conversation" in asked["question"]
+        assert any(each.name == "question" for each in events)
         assert (await app.store.sessions.get(ROOT)).model is None
 
 
-async def test_status_sets_the_model_of_the_session_and_refuses_unknown_names(tmp_path: Path) -> None:
-    free = {"HOB_POLICY_MODE": "full", "HOB_POLICY_AUTONOMY": "autonomous"}
-    rounds = ({"model": "nobody/else"}, {"model": "m"}, {"model": "default"})
-    async with hob(tmp_path, asks_status(*rounds), free) as app:
-        unknown, chosen, usual = json.loads(await said(app, "try the models"))
-        assert "no model is called 'nobody/else'" in unknown
-        assert json.loads(chosen)["model"] == "m"
-        assert json.loads(usual)["model"] is not None
-        assert (await app.store.sessions.get(ROOT)).model is None
+@pytest.mark.parametrize(("name", "chosen"), [("m", "m"), ("nobody/else", None), ("default", None)])
+async def test_status_sets_a_known_model(tmp_path: Path, name: str, chosen: str | None) -> None:
+    async with hob(tmp_path, asks_status({"model": name})) as app:
+        (told,) = json.loads(await said(app, f"use the model {name}"))
+        assert ("no model is called" in told) is (name == "nobody/else")
+        assert (await app.store.sessions.get(ROOT)).model == chosen
 
 
 async def test_reused_call_id_starts_two_sub_agents(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ SESSION_STATUS = ToolSpec(
             "changes_since": {"type": "string", "description": "a time: what came after it"},
         },
     },
-    tier=Tier.WRITE,
+    tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE, Effect.PERSISTS}),
     restart=Restart.AGAIN,
     roles=replace(_STATUS_ROLES, says="let {model} answer in a conversation ({session}) from now on"),

@@ -315,7 +315,7 @@ class SubagentToolset:
 
     async def _choose_model(self, context: CallContext, key: SessionKey, name: str) -> str | None:
         """Set a session's model; `default` clears it. Only the owner may choose."""
-        if not _is_owners(context.turn):
+        if depth_of(context.turn.session) or not _is_owners(context.turn):
             raise InvalidCall("to choose a model is the owner's")
         wanted = None if name.casefold() == "default" else name
         if wanted is not None:
