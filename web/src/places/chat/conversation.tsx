@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
 import { historyPart, questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
-import type { EntryAnswer, HistoryAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
+import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
@@ -15,12 +15,13 @@ import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
 import { useReader } from "./reader";
 import { Edit, Entries, Mine } from "./said";
+import { Sent } from "./sent";
 
 /** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation;
 `replied`: its question was answered by the next message, which shows the rest of the turn. */
 type Growing = {
   key: string; id: string; trace: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean;
-  replied?: TaskAnswer; replies?: boolean;
+  replied?: TaskAnswer; replies?: boolean; sent?: SentMessageAnswer[];
 };
 
 /** Prefix of conversations that memory ignores. */
@@ -35,6 +36,7 @@ export function Conversation({ session }: { session: string }) {
   const [announced, setAnnounced] = useState({ text: "", count: 0 });
   const latest = !history.hasPreviousPage;
   const entries = useMemo(() => history.data?.pages.flatMap((_, place, all) => all.at(-1 - place)!.entries) ?? [], [history.data]);
+  const messages = useMemo(() => history.data?.pages.flatMap((page) => page.messages) ?? [], [history.data]);
   const open = useTasks().data?.tasks.filter((each) => each.session === session) ?? [];
   const seen = useRef(new Set<string>());
   const unreachable = !!history.error && !(history.error instanceof Problem) && connection.state === "lost";
@@ -55,6 +57,10 @@ export function Conversation({ session }: { session: string }) {
           return change(key, (one) => (one.replied ? {} : { answer: (one.answer || (one.late ? "… " : "")) + text }));
         case "retracted":
           return change(key, () => ({ answer: "", late: false }));
+        case "message": {
+          const sent = message.message as SentMessageAnswer;
+          return change(key, (one) => ({ sent: [...(one.sent ?? []).filter((each) => each.id !== sent.id), sent] }));
+        }
         case "progress":
           if (message.what === "settled") return;
           return change(key, (one) => ({ steps: [...one.steps, [message.name, text].filter(Boolean).join(" ")].slice(-6) }));
@@ -124,6 +130,8 @@ export function Conversation({ session }: { session: string }) {
     },
     [client, fork, goTo, hear, session],
   );
+
+  const choose = useCallback((text: string) => send({ text, files: [] }), [send]);
 
   useOpen(session, growing, seen, (late) => {
     setGrowing((all) => [...all, ...late]);
@@ -199,7 +207,7 @@ export function Conversation({ session }: { session: string }) {
               {t("Ask a question, drop a file, or type / for commands. Hob asks before it does anything that can't be undone.")}
             </Empty>
           )}
-          <Entries entries={latest && growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} latest={latest} />
+          <Entries entries={latest && growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} messages={messages} onChoose={choose} latest={latest} />
           {!latest && <Button className="self-center" disabled={history.isFetchingPreviousPage} onClick={() => { hold(); void history.fetchPreviousPage(); }}>{t("Load later messages")}</Button>}
           {latest && growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
@@ -209,6 +217,7 @@ export function Conversation({ session }: { session: string }) {
                   <Wrench size={14} aria-hidden /> {one.steps.at(-1)}
                 </p>
               )}
+              {one.sent?.filter((each) => !messages.some((kept) => kept.id === each.id)).map((each) => <Sent key={each.id} message={each} onChoose={choose} />)}
               {one.answer && (one.over || working.findLast((each) => each.answer === one.answer) === one) && <Markdown text={one.answer} />}
               {one.replied && <Asked text={questionText(one.replied)} options={one.replied.choices} />}
               {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only shown here, not part of the conversation.")}</p>}
@@ -228,7 +237,7 @@ export function Conversation({ session }: { session: string }) {
             </div>
           ))}
           {latest && asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
-          {latest && questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={(text) => send({ text, files: [] })} />)}
+          {latest && questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={choose} />)}
           {forked && <Failure error={forked} />}
         </div>
       </div>

@@ -3,7 +3,7 @@ import { Activity, Bot, CircleX, Info, PanelRight, Paperclip, Pencil, RotateCcw,
 import { createContext, useContext, useMemo, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { call, may } from "../../api/client";
-import type { EntryAnswer } from "../../api/schema";
+import type { EntryAnswer, HistoryMessageAnswer } from "../../api/schema";
 import { clock, money, t, tn } from "../../i18n";
 import { brief } from "../../parts/brief";
 import { Badge, Button } from "../../parts/basics";
@@ -14,6 +14,7 @@ import { AskedBy } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { sends } from "./composer";
 import { Beside } from "./panel";
+import { Sent } from "./sent";
 
 /** Edits an earlier message in a fork of the conversation up to there. */
 export const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
@@ -158,9 +159,10 @@ function Spent({ trace }: { trace: string }) {
 }
 
 /** The history: messages and answers, tool calls folded into one line each. `latest`: it ends with the last entry. */
-export function Entries({ entries, latest }: { entries: EntryAnswer[]; latest: boolean }) {
+export function Entries({ entries, messages, onChoose, latest }: { entries: EntryAnswer[]; messages: HistoryMessageAnswer[]; onChoose: (option: string) => void; latest: boolean }) {
   const results = useMemo(() => resultsOf(entries), [entries]);
   const withs = useMemo(() => withsOf(entries), [entries]);
+  const lasts = useMemo(() => new Map(entries.filter((each) => each.role === "assistant").map((each) => [each.turn, each])), [entries]);
   const [seen, setSeen] = useState<string | null>(null);
   return entries.map((entry) => {
     if (entry.role === "tool" || withs.has(entry)) return null;
@@ -169,7 +171,12 @@ export function Entries({ entries, latest }: { entries: EntryAnswer[]; latest: b
         {entry.role === "user" && entry.origin === "hob" ? <HobNote entry={entry} last={latest && entry === entries.at(-1)} />
           : entry.role === "user" && entry.origin === "model" ? <Report text={entry.text} />
           : entry.role === "user" ? <Mine text={entry.text} entry={entry} more={entries.filter((each) => withs.get(each) === entry)} />
-          : <Answer entry={entry} results={results} onSeen={setSeen} spent={seen === entry.trace_id ? seen : null} />}
+          : (
+            <div className="flex flex-col gap-5">
+              {lasts.get(entry.turn) === entry && messages.filter((each) => each.turn === entry.turn).map((each) => <Sent key={each.id} message={each} onChoose={onChoose} />)}
+              <Answer entry={entry} results={results} onSeen={setSeen} spent={seen === entry.trace_id ? seen : null} />
+            </div>
+          )}
       </div>
     );
   });

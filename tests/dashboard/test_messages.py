@@ -1,0 +1,48 @@
+"""Messages that Hob sends beside its answer, in a browser."""
+
+import json
+from typing import Any
+
+from playwright.async_api import Browser, expect
+
+from hob.testing.model_server import Reply
+from tests.dashboard.conftest import open_tab
+from tests.dashboard.test_browser import say
+from tests.journeys.world import World
+
+
+def message(**arguments: Any) -> Reply:
+    return Reply(calls=(("message", json.dumps(arguments)),))
+
+
+async def test_options_and_files_are_shown_at_once_and_after_a_reload(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:tea")
+        page = tab.page
+        conversation = page.get_by_test_id("conversation")
+        sent = conversation.locator("[data-message]")
+        world.model.script.extend(
+            [
+                Reply(calls=(("write", json.dumps({"path": "menu.txt", "content": "soup"})),)),
+                Reply(calls=(("load_tools", '{"names": ["messages"]}'),)),
+                message(action="send", file="menu.txt", text="The menu."),
+                message(action="reply", text="Which tea?", options=["Green", "Black"]),
+                Reply("Two things for you."),
+                Reply("Black it is."),
+            ]
+        )
+        await say(page, "Ask me about the tea.")
+        await expect(conversation.get_by_text("Two things for you.")).to_be_visible()
+        for _ in range(2):
+            await expect(sent).to_have_count(2)
+            await expect(sent.first).to_contain_text("The menu.")
+            await expect(sent.first.get_by_role("button", name="menu.txt")).to_be_visible()
+            await expect(sent.last.locator("blockquote")).to_have_text("Ask me about the tea.")
+            await expect(sent.last.get_by_role("button")).to_have_text(["Green", "Black"])
+            await page.reload()
+        await sent.first.get_by_role("button", name="menu.txt").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("soup")
+        await page.keyboard.press("Escape")
+        await sent.last.get_by_role("button", name="Black").click()
+        await expect(conversation.get_by_text("Black it is.")).to_be_visible()
+        assert tab.errors == []
