@@ -1,4 +1,4 @@
-"""OpenAI's JavaScript client with `runTools` against the real daemon."""
+"""JavaScript clients with their own tools, OpenAI's and the Vercel AI SDK, against the real daemon."""
 
 import asyncio
 import shutil
@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from hob.testing.model_server import Reply
 from tests.journeys.world import TOKEN, World, held_port
 
 FOLDER = Path(__file__).with_name("clients")
 
 pytestmark = pytest.mark.skipif(
     shutil.which("node") is None or not (FOLDER / "node_modules").is_dir(),
-    reason="Node or the client is missing; `make web` adds them",
+    reason="Node or the clients are missing; `make web` adds them",
 )
 
 
-async def test_run_tools_finishes_although_the_daemon_is_killed(
-    world: World,
-) -> None:
+@pytest.mark.parametrize("client", ["openai_run_tools", "vercel_tools"])
+async def test_client_finishes_although_the_daemon_is_killed_during_its_tool(world: World, client: str) -> None:
     with held_port() as held:
         port = str(held)
         async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
-            program = FOLDER / "openai_run_tools.mjs"
+            program = FOLDER / f"{client}.mjs"
             arguments = (f"http://127.0.0.1:{port}", TOKEN, 'CALL get_weather {"city": "Paris"}')
             process = await asyncio.create_subprocess_exec("node", program, *arguments, stdin=PIPE, stdout=PIPE)
             assert process.stdout is not None
@@ -37,3 +37,12 @@ async def test_run_tools_finishes_although_the_daemon_is_killed(
             answer, _ = await process.communicate()
         assert process.returncode == 0
         assert b"rain in Paris" in answer
+
+
+async def test_vercel_sdk_gets_structured_output(world: World) -> None:
+    world.model.script += [Reply("Paris."), Reply('{"city": "Paris"}')]  # Hob has the first one corrected
+    async with world.serve() as daemon, asyncio.timeout(60):
+        command = ("node", FOLDER / "vercel_structured.mjs", daemon.url, TOKEN, "Which city?")
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+        answer, _ = await process.communicate()
+    assert (process.returncode, answer) == (0, b'{"city":"Paris"}\n')
