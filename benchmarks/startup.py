@@ -2,12 +2,26 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from subprocess import check_output
 
 from benchmarks.bench import HOB, Bench, seconds_of
 from benchmarks.processes import cpu_of, python, run_often
 from benchmarks.rows import Row
 
 LIBRARIES = "import asyncio, httpx2, apsw"
+DECLARATIONS = """
+import time, tracemalloc, hob.config.loading
+import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.dashboard.settings
+import hob.gateway.webhooks.settings
+import hob.app.diagnostics.settings, hob.memory.settings, hob.tools.sandbox.settings, hob.tools.web.settings
+import hob.app.subagents.settings, hob.bus.settings, hob.memory.er1.settings, hob.memory.knowledge.settings
+import hob.tools.mcp.settings
+{before}
+began = time.process_time()
+import hob.app.subsystems
+print({after})
+"""
+"""Reads the declarations of Hob's features beside settings that are read already."""
 SERVER = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
 
 
@@ -25,6 +39,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     client = cpu(python(), "-c", "import http.client, json")
     yield Row("hob --version", cpu(HOB, "--version"), "s CPU", 0.06, baseline=nothing, beside="python -c pass")
     yield Row("hob --help", cpu(HOB, "--help"), "s CPU", 0.15, baseline=nothing, beside="python -c pass")
+    code = DECLARATIONS.format(before="", after="time.process_time() - began")
+    read = min(float(check_output([python(), "-c", code])) for _ in range(times))
+    yield Row("declarations of all features", read, "s CPU", 0.01)
     alone = run_often((HOB, "ask", "hi"), environ, times)
     beside = f"python -c '{LIBRARIES}'"
     yield Row("hob ask hi, no daemon", alone.cpu, "s CPU", 0.5, baseline=libraries, beside=beside)
