@@ -73,7 +73,7 @@ async def test_call_is_dispatched_to_the_named_tool(tool_runtime: LazyToolRuntim
         ("browser", {"action": "snapshot"}, ""),
         ("web_fetch", {"url": "file:///etc/passwd"}, "the tool read shows files"),
         ("web_fetch", {"url": "https://a.example/"}, ""),
-        ("message", {"action": "send", "text": "hi"}, "answer with the text"),
+        ("message", {"action": "send", "text": "hi"}, "is not connected"),
         ("message", {"action": "send", "text": "hi", "to": "bob"}, "nobody whom the owner has let in"),
     ],
 )

@@ -54,5 +54,5 @@ def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
 
 def test_command_descriptions_are_in_the_owners_language() -> None:
     told = dict(Names(language="de").commands())
-    assert told["stop"] == "den laufenden Turn anhalten, oder alles"
+    assert told["stop"] == "anhalten, was diese Unterhaltung tut, oder alles"
     assert told["exit"] == "den Chat beenden"
