@@ -630,7 +630,7 @@ async def test_chat_is_german_if_hob_is(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob ist bereit. Modell: fake-1 (aus deinen Einstellungen)", "· bereit")
         terminal.type("/sto")
-        await terminal.see_now("den laufenden Turn anhalten")
+        await terminal.see_now("anhalten, was diese Unterhaltung tut")
 
 
 async def test_chat_works_in_a_narrow_terminal(world: World) -> None:
