@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -28,8 +27,6 @@ SLOW_SECONDS = 15.0
 """Time limit for a client that does not read."""
 RECHECK_SECONDS = 10.0
 """Interval of token checks on a silent connection; an active one is checked at once."""
-FRESH_SECONDS = 0.1
-"""Time a checked token is trusted without another check: pieces of an answer come faster than that."""
 MAX_AT_ONCE = 32
 """Followed messages and subscriptions per connection."""
 BURST = 60
@@ -78,7 +75,6 @@ class LiveConnection:
         self._lasting: dict[asyncio.Task[None], str] = {}
         self._token: str | None = None
         self._caller: ApiCaller | None = None
-        self._checked = -math.inf
         self._cursor: int | None = None
 
     async def run(self, caller: ApiCaller | None, token: str | None, known: Callable[[ApiCaller], None]) -> None:
@@ -215,10 +211,8 @@ class LiveConnection:
 
     def _check(self) -> None:
         """Raise ConnectionEnded once the token is no longer valid."""
-        now = self._api.clock.monotonic()
-        if self._token is None or now - self._checked < FRESH_SECONDS:
+        if self._token is None:
             return
-        self._checked = now
         try:
             holds = self._api.keyring.find(self._token) == self._caller
         except NotConfigured:
