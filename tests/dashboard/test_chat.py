@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+from contextlib import suppress
 
 from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from hob.app.daemon.unix_http import call
 from hob.app.home import socket_of
@@ -291,10 +293,14 @@ async def test_message_sent_from_far_above_is_answered_at_the_end(world: World, 
         await asyncio.to_thread(fill, world, "api:long", 200)
         tab = await open_tab(world, browser, "/chat?session=api:long")
         page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("Answer 199.", exact=True)).to_be_in_viewport()
         for number in (170, 140, 110, 80):
-            await conversation.focus()
-            await page.keyboard.press("Home")
-            await expect(conversation.get_by_text(f"Message {number - 30}.", exact=True)).to_have_count(1)
+            earlier = conversation.get_by_text(f"Message {number - 30}.", exact=True)
+            async with asyncio.timeout(20):
+                while not await earlier.count():  # while the page still grows, it returns to the end
+                    await conversation.press("Home")
+                    with suppress(PlaywrightTimeout):
+                        await earlier.wait_for(state="attached", timeout=1_000)
         await expect(conversation.get_by_text("Answer 199.")).to_have_count(0)
         world.model.script.append(Reply("Still here."))
         await say(page, "Are you there?")
