@@ -55,7 +55,7 @@ class NearItems(NamedTuple):
 
 
 class BinaryVectorIndex:
-    """NearItems-neighbour index over the vectors of one embedder. Thread-safe."""
+    """Nearest-neighbour index over the vectors of one embedder. Thread-safe."""
 
     def __init__(self, embedder: int) -> None:
         self.embedder = embedder
