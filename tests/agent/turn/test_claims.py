@@ -1,5 +1,6 @@
 """Unbacked claims are found, and harmless replies are left alone."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -83,6 +84,25 @@ def test_answer_about_a_reminder_is_no_claim() -> None:
 def test_answer_about_a_booking_or_an_alarm_is_no_claim(asked: str, reply: str) -> None:
     assert find_unbacked(reply, asked, ()) is None
     assert find_unbacked(reply, "Please see to it.", ()) is not None
+
+
+@pytest.mark.parametrize(
+    "reply", ["Your appointment is in your calendar.", "Dein Termin steht im Kalender.", "It's on your calendar."]
+)
+def test_calendar_entry_is_information_if_a_tool_has_read_or_the_user_asked(reply: str) -> None:
+    assert find_unbacked(reply, "Tell me about Tuesday.", [frozenset({Effect.READS_PRIVATE})]) is None
+    assert find_unbacked(reply, "Is the dentist in my calendar?", ()) is None
+    assert find_unbacked(reply, "Put the dentist into my calendar.", ()) is not None
+    assert find_unbacked(reply, "Put the dentist into my calendar.", [frozenset({Effect.PERSISTS})]) is None
+
+
+@pytest.mark.parametrize(
+    "part", ["ok ", "Ich habe jetzt ", "an ", "I have that ", "Bob and ", "your ", "Bob wurde   ", "ok\n", '"', ". "]
+)
+def test_long_reply_is_searched_in_linear_time(part: str) -> None:
+    began = time.process_time()
+    find_unbacked(part * (100_000 // len(part)) + "sent", "Go on.", ())
+    assert time.process_time() - began < 5
 
 
 def test_deleted_file_is_not_backed_by_a_message() -> None:

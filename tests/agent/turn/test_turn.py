@@ -24,6 +24,7 @@ from hob.agent.turn.turn import (
     start,
     substitute_result,
 )
+from hob.app.subagents.specs import SESSIONS_LIST, SESSIONS_SEND
 from hob.core.errors import ModelFault
 from hob.core.ids import ApprovalId, CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import OutboundKind
@@ -308,6 +309,7 @@ def test_backed_claim_is_the_answer() -> None:
         *((EXEC, {"network": True}, True), (EXEC, {"hosts": ["a.example"]}, True)),
         *((WEB_SEARCH, {"query": "Ann"}, False), (WEB_FETCH, {"url": "https://a.example"}, False)),
         *((MESSAGE, {"action": "read"}, False), (MESSAGE, {"action": "send", "text": "hi"}, True)),
+        *((SESSIONS_SEND, {"session": "api:work"}, True), (SESSIONS_LIST, {}, False)),
         *((BROWSER_TOOL, {"action": "open"}, False), (BROWSER_TOOL, {"action": "act", "kind": "click"}, True)),
     ],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hob.agent.prompt.tokens import estimate_tokens
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, Usage
 from hob.providers.media.media import HeldPictures, VisionDescriber
@@ -37,6 +38,21 @@ async def test_failed_description_has_the_usage_of_all_attempts(last: Usage | No
     with pytest.raises(ModelError) as caught:
         await describer(cut(Usage(90, 1)), cut(last)).describe(PICTURE, "image/png")
     assert (caught.value.usage, caught.value.cost, caught.value.is_billable) == (whole, None, True)
+
+
+@pytest.mark.parametrize("letter", ["a", "ä", "猫", "🐈", "\ud83d"])
+async def test_description_has_at_most_1000_tokens(letter: str) -> None:
+    model = ScriptedModel(ModelReply(letter * 9_000))
+    said = await VisionDescriber(model, "acme/eyes", HeldPictures()).describe(PICTURE, "image/png")
+    assert 990 <= estimate_tokens(said.text) <= 1_000
+    assert said.text.endswith(letter + " …")
+    assert model.requests[0].max_tokens == 1_000
+
+
+async def test_description_of_1000_tokens_is_whole() -> None:
+    long = "word" * 1_000
+    model = ScriptedModel(ModelReply(long))
+    assert (await VisionDescriber(model, "acme/eyes", HeldPictures()).describe(PICTURE, "image/png")).text == long
 
 
 async def test_refused_picture_has_no_usage() -> None:

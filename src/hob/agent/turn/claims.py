@@ -17,6 +17,9 @@ from hob.core.tools import Effect
 ABOUT_CLAIM = "unbacked claim"
 """The `about` of a note on such a claim."""
 _MAX_CLAIM_CHARS = 160  # characters of a claim that are shown
+_SEARCHED_CHARS = (
+    400  # characters of a sentence that are searched: a claim is short, and rules cost more than linear time
+)
 _NARRATIVE_SENTENCES = 8  # sentences; in a longer text "I sent it" is a story
 
 
@@ -35,6 +38,8 @@ class _Action(StrEnum):
 
 
 _WRITING = frozenset({Effect.WRITES, Effect.WRITES_FINALLY, Effect.PERSISTS, Effect.EXECUTES})
+READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+"""Effects that back no claim; they may show that a statement is information."""
 _EFFECTS = {
     _Action.SENT: frozenset({Effect.COMMUNICATES}),
     _Action.SAVED: _WRITING,
@@ -43,13 +48,14 @@ _EFFECTS = {
 }
 _ENGLISH = {
     _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid|messaged|"
-    "texted|notified",
+    "texted|notified|uploaded",
     _Action.SAVED: "saved|stored",
     _Action.DELETED: "deleted|erased",
     _Action.SCHEDULED: "scheduled|rescheduled|booked",
 }
 _GERMAN = {
-    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt",
+    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt|"
+    "hochgeladen",
     _Action.SAVED: "gespeichert|abgespeichert",
     _Action.DELETED: "gelöscht",
     _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht",
@@ -68,6 +74,15 @@ _HAVE = r"\bI(?:'ve|\s+have)\s+(?:just\s+|now\s+|also\s+)*"
 _HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
 _WHOM = r"(?:ihr|ihm|ihnen|(?:dem|der|das|die|deine[mrn]?)\s+\w+|(?-i:[A-ZÄÖÜ])\w+)"
 _PERSON = r"(?:him|her|them|everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)|(?-i:[A-Z])\w+)\b"
+_TOGETHER = r"everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)|alle|das\s+team|die\s+gruppe"
+_REACHED = rf"(?:{_TOGETHER}|(?:(?-i:[A-ZÄÖÜ])\w+\s+(?:and|und)\s+)?(?-i:[A-ZÄÖÜ])\w+)"
+_WRITTEN = (  # what can be written, without an article; any other such word is a name
+    r"\w*(?:tests?|texte?|code|gedichte?|notizen|geschichten?|briefe|mails|nachrichten|artikel|sätze|zeilen|absätze|"
+    r"kommentare?|skripte?|programme|funktionen|klassen|dokumentation|doku|prosa|lyrik|lieder|songs|posts|beiträge|"
+    r"listen|aufgaben|übungen|fragen|antworten|beispiele|varianten|vorschläge|entwürfe|zusammenfassungen?|bücher|"
+    r"haikus?|limericks?|dialoge?|regeln|ungen|verse|strophen|szenen|kapitel|essays?|reden|rezepte|pläne|witze|sprüche|"
+    r"slogans|titel|memos|seiten|wörter|reime|python|java|rust|ruby|perl|bash|markdown|englisch|deutsch)\b"
+)
 _FILE = r"(?:the\s+)?(?:new\s+)?(?:file\s+)?[\w/-]*\w{2}\.[a-z]\w{1,4}\b"
 _SHOWN = r"(?!.*(?::$|\b(?:below|above|from\s+the\s+(?:list|table|text))\b))"  # the reply itself contains it
 _SOON = "just|now|successfully|also|gone ahead and|went ahead and|since|then|safely"
@@ -91,6 +106,13 @@ _STATE = (
     r"\s+(?:ist|sind)\s+(?:jetzt\s+)?gebucht\b(?!.*\b(?:laut|unter)\b)"
 )
 """A claim if something was to be done, but information if the user asked for it."""
+_IN_CALENDAR = (
+    rf"^{_LEAD}(?:it|(?:the|your)\s+(?:[\w-]+\s+)?(?:appointment|meeting|event|date|call|reminder|entry))"
+    r"(?:'s|\s+is)\s+(?:now\s+)?(?:in|on)\s+(?:your|the)\s+calendar(?:\s+now)?[.!]*$"
+    rf"|^{_LEAD}(?:es|(?:der|das|die|deine?)\s+(?:\w+\s+)?\w*(?:termin|treffen|besprechung|erinnerung|eintrag))\s+(?:steht|ist)"
+    r"\s+(?:jetzt\s+|nun\s+|damit\s+)?(?:im|in\s+deinem)\s+kalender[.!]*$"
+)
+"""The same, and information if a tool read something: it may have been the calendar."""
 _INQUIRY = (
     r"^\W*(?:what|which|when|where|who|any\w*|is|are|am|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|wo|wer|ist|"
     r"sind|um|zeige?|nenne?|habe?|gibt|steht)\b"
@@ -102,14 +124,25 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
         r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",
         rf"{_HAVE}(?:replied\s+to|informed)\s+{_PERSON}",
         rf"{_HAVE}let\s+{_PERSON}\s+know\b",
+        rf"{_HAVE}invited\s+{_PERSON}",
+        rf"{_HAVE}shared\s+(?:it|(?:the|your)\s+[\w.-]+)\s+with\s+{_PERSON}",
+        rf"^{_LEAD}{_REACHED}\s+(?:has|have)\s+(?:now\s+|just\s+|also\s+)*been\s+"
+        r"(?:notified|informed|messaged|e-?mailed|texted)(?:\s+(?:about\b[^.;:,]*|(?:by|via)\s+(?:e-?mail|mail|text|message)))?[.!]*$",
+        rf"^{_LEAD}{_REACHED}\s+wurden?\s+(?:(?:{_BALD}|per\s+(?:e-?mail|mail|nachricht|sms))\s+)*"
+        r"(?:benachrichtigt|informiert|angeschrieben)[.!]*$",
         rf"{_TOLD}(?:geantwortet|bescheid\s+(?:gegeben|gesagt)|informiert|benachrichtigt)\b",
         r"\bich\s+habe?\s+(?:ihr|ihm|ihnen)\s+(?:[^.;:,]{0,40}\s)?geschrieben\b",
+        rf"\bich\s+habe?\s+(?:(?:{_BALD})\s+)*(?:an\s+|deine[mnr]\s+\w+\s+|(?!{_WRITTEN})(?-i:[A-ZÄÖÜ][a-zäöüß]+)\s+)"
+        r"(?:(?:(?:eine?n?|die|den|das)\s+)?(?-i:[A-ZÄÖÜ])\w+\s+)?geschrieben(?:[.!]*$|,)",
+        rf"^{_LEAD}(?!{_WRITTEN})(?-i:[A-ZÄÖÜ][a-zäöüß]+)\s+habe?\s+ich\s+(?:(?:{_BALD})\s+)*geschrieben(?:[.!]*$|,)",
+        rf"\bich\s+habe?\s+(?:(?:{_BALD})\s+)*(?:{_WHOM})\s+(?:[^.;:,]{{0,40}}\s)?eingeladen\b",
     ),
     _Action.SAVED: (
         rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",
         rf"{_SHOWN}{_MADE}created\s+{_FILE}",
         rf"{_SHOWN}{_MADE}(?:written|wrote)\b[^.;:]{{0,60}}\s(?:to|into)\s+{_FILE}",
         rf"^{_LEAD}(?:created|wrote)\s+{_FILE}[.!]*$",
+        rf"{_SHOWN}{_HAVE}(?:updated|edited|renamed|overwritten)\s+{_FILE}",
         rf"{_HABE}{_FILE}(?:\s[^.;:]{{0,40}})?\s(?:erstellt|angelegt|geschrieben)\b",
     ),
     _Action.DELETED: (
@@ -121,6 +154,11 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
     _Action.SCHEDULED: (
         rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
         _STATE,
+        _IN_CALENDAR,
+        rf"{_HAVE}cancell?ed\s+(?:the|your)\s+(?:[\w-]+\s+)?(?:appointment|meeting|call|reservation|booking|subscription|order|"
+        r"flight|table|event|reminder)\b",
+        rf"{_HABE}(?:termin|treffen|besprechung|reservierung|buchung|bestellung|abo|tisch|flug)\b[^.;:,]{{0,40}}"
+        r"\b(?:abgesagt|storniert|gekündigt)\b",
         rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+|has\s+been\s+)?(?:now\s+)?(?:set|created|added)\b[^.;:,]*[.!]*$",
         rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\b(?:gestellt|gesetzt|eingerichtet)\b",
         rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt|gesetzt|eingerichtet)\b",
@@ -136,6 +174,8 @@ _NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"null(?=\s[a-zäöü])|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|kann|werden?|wird|beispiel\w*|"
     r"gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|damals|heute (?:morgen|früh))\b|n't\b"
 )
+_CONTENT = rf"^({_LEAD}(?:I(?:'ve|\s+have)|ich\s+habe?)\b[^,;:]*),?\s(?:that|dass)\b[^?]*$"
+"""A statement and the clause that says what it tells."""
 _DRAFTED = (
     r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
     r"[^.!?\n]{0,60}[,:!]?\s*$|^\s*(?:subject|betreff)\s*:"
@@ -166,7 +206,7 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
     if _compile(_WORDING).search(asked) or _compile(_LOOKING_BACK).search(asked.strip()):
         return None
     for claim in _find_claims(reply):
-        informs = _compile(_STATE).search(claim.words) and _compile(_INQUIRY).search(asked.strip())
+        informs = _informs(claim.words, asked, done)
         in_file = any(map(_compile(_IN_FILE).search, (claim.words, asked)))
         backing = claim.effects | {Effect.WRITES} if in_file else claim.effects
         if not informs and not any(backing & effects for effects in done):
@@ -174,10 +214,19 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
     return None
 
 
+def _informs(words: str, asked: str, done: Collection[frozenset[Effect]]) -> bool:
+    """Return whether the sentence reports a state that the user asked for or a tool has read."""
+    if _compile(_IN_CALENDAR).search(words) and any(effects & READING for effects in done):
+        return True
+    states = (_STATE, _IN_CALENDAR)
+    return any(_compile(each).search(words) for each in states) and bool(_compile(_INQUIRY).search(asked.strip()))
+
+
 def _find_claims(reply: str) -> Iterator[Claim]:
     shown = "```" in reply  # the file that the reply speaks of may be the one it contains
     sentences = tuple(_split_sentences(_strip_quotes(reply)))
     for sentence in sentences:
+        sentence = _compile(_CONTENT).sub(r"\1.", sentence)
         if shown and _compile(_FILE).search(sentence):
             continue
         if sentence.endswith("?") or _compile(_NOT_HERE).search(sentence):
@@ -203,8 +252,8 @@ def _strip_quotes(reply: str) -> str:
 
 def _split_sentences(text: str) -> Iterator[str]:
     for part in re.split(r"(?<=[.!?…])\s+|\n+", text):
-        if sentence := part.strip(" \t*_#"):
-            yield sentence
+        if sentence := " ".join(part[: 2 * _SEARCHED_CHARS].split()).strip(" *_#"):
+            yield sentence[:_SEARCHED_CHARS]
 
 
 @cache
@@ -219,7 +268,8 @@ def _hint_pattern() -> re.Pattern[str]:
     further += (
         "zahlung|überweisung|gestellt|alarm|timer|wecker|replied|let|geantwortet|geschrieben|bescheid|informiert|"
     )
-    further += "benachrichtigt|informed|entfernt|erstellt|angelegt|geplant"
+    further += "benachrichtigt|informed|entfernt|erstellt|angelegt|geplant|kalender|invited|shared|updated|edited|"
+    further += "renamed|overwritten|cancel|abgesagt|storniert|gekündigt|eingeladen|angeschrieben"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 

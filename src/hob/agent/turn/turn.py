@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from hob.agent.turn.claims import ABOUT_CLAIM, Claim, find_unbacked
+from hob.agent.turn.claims import ABOUT_CLAIM, READING, Claim, find_unbacked
 from hob.agent.turn.client_terms import (
     ABOUT_CHOICE,
     ABOUT_FORM,
@@ -65,8 +65,6 @@ COUNTED_STATUSES = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loa
 """Statuses of results that describe the call itself; the others say why it was not tried."""
 UNKNOWN_TOOL_STATUSES = frozenset({"unknown_tool", "not_loaded"})
 """Statuses of calls to a tool the model does not have."""
-
-_READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,15 +332,18 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
 def _effects_of(tool: str, arguments: str, rules: TurnRules) -> frozenset[Effect]:
     """Return the effects that a call may have had.
 
-    A call that only reads has none, though it may send its query to a server. A command without network access sends
-    nothing.
+    A call that only reads has no others, though it may send its query to a server. A tool that does more than reading
+    without an effect on the world tells another session or a sub-agent something. A command without network access
+    sends nothing.
     """
     spec, given = rules.tools.get(tool), parse_json_object(arguments) or {}
     if spec is None:
         return ALL_EFFECTS
     used = spec.used_by(given)
-    if used.tier is Tier.READ or used.effects <= _READING:
-        return frozenset()
+    if spec.tier is not Tier.READ and spec.effects <= READING:
+        return spec.effects | {Effect.COMMUNICATES}
+    if used.tier is Tier.READ or used.effects <= READING:
+        return used.effects & READING
     confined = spec.roles is not None and spec.roles.runs and spec.roles.hosts
     offline = confined and not given.get("network") and not given.get("hosts")
     return spec.effects - {Effect.COMMUNICATES} if offline else spec.effects
