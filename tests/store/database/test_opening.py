@@ -53,6 +53,27 @@ async def test_new_store_is_private_and_durable_by_its_settings(
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("writes", [True, False])
+async def test_statement_is_compiled_once_for_all_its_values(tmp_path: Path, *, writes: bool) -> None:
+    await fill(tmp_path, "hello")
+    sql = "SELECT t.state FROM inbox i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
+    connection = database.connect(tmp_path / NAME, SETTINGS, None, writes=writes)
+    compiled = 0
+
+    def count(*_: object) -> int:  # SQLite asks about everything a statement does when it compiles it
+        nonlocal compiled
+        compiled += 1
+        return apsw.SQLITE_OK
+
+    connection.authorizer = count
+    connection.execute(sql, ("one",)).fetchall()
+    once = compiled
+    for id in ("two", "three"):
+        connection.execute(sql, (id,)).fetchall()
+    connection.close()
+    assert compiled == once > 0
+
+
 async def test_readable_database_is_made_private(tmp_path: Path) -> None:
     await fill(tmp_path)
     (tmp_path / NAME).chmod(0o644)

@@ -67,8 +67,7 @@ def transaction(
     async def write(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(lambda connection: method(self, connection, *args, **kwargs))
 
-    update_wrapper(write, method)
-    return write
+    return update_wrapper(write, method)
 
 
 def snapshot(
@@ -79,5 +78,4 @@ def snapshot(
     async def read(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._readers.read(lambda connection: method(self, connection, *args, **kwargs))
 
-    update_wrapper(read, method)
-    return read
+    return update_wrapper(read, method)
