@@ -13,7 +13,7 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.store.database.migration import apply_migrations, migrations
 from hob.store.database.rows import all_rows
 from hob.store.memory import index
-from hob.store.memory.analysis import stem_german
+from hob.store.memory.analysis import Analyzer, stem_german, words_of
 from hob.store.memory.search import ScopedIndex
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
@@ -120,6 +120,18 @@ async def test_erased_item_leaves_no_stem_in_the_file(tmp_path: Path) -> None:
 def test_german_word_family_shares_one_stem() -> None:
     for family in (("kaufen", "gekauft", "kaufte", "kauft"), ("Häuser", "Haus"), ("Straße", "Strassen")):
         assert len({stem_german(word.lower()) for word in family}) == 1, family
+
+
+@given(st.lists(st.text("aegilnrstu5", min_size=1), max_size=9))
+def test_words_stemmed_together_have_the_same_stems_as_alone(words: list[str]) -> None:
+    together, alone = Analyzer(), Analyzer()
+    together.learn([words])
+    assert together.stems(words) == alone.stems(words)
+
+
+@given(st.text("aB5é_' -\u30ab", max_size=30))
+def test_words_are_the_same_beside_a_letter_outside_ascii(text: str) -> None:
+    assert words_of(f"{text} \u00f6") == [*words_of(text), "\u00f6"]
 
 
 def many(count: int, first: int = 0) -> list[MemoryItem]:

@@ -4,7 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import filterfalse
 from operator import or_
 from typing import Final
@@ -18,7 +18,9 @@ _MONTHS = (
 MONTHS = {name: number for names in _MONTHS for number, name in enumerate(names.split(), 1)}
 """Month numbers by name."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+|[\u3040-\u30ff\u3400-\u9fff]")
+_ASCII_WORDS = "".join(letter.lower() if letter.isalnum() else " " for letter in map(chr, range(128)))
+"""What `str.translate` makes of each ASCII character: four times as fast as `_WORD`."""
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
 _MAY = re.compile(
     r"\bMay\b(?! I\b)|"
@@ -97,8 +99,7 @@ _TIME = re.compile(
     r"(week|month|year|day)s?|"
     r"weekend|(mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}|\d+(st|nd|rd|th)|"
     r"gestern|heute|morgen|vorgestern|kürzlich|neulich|seit|vor \w+|(letzte|nächste|diese)[nrsm]? \w+|woche(n|nende)?|"
-    r"monate?n?|jahre?n?|tage?n?|(mon|diens|donners|frei|sonn)tag|mittwoch|samstag|" + "|".join(MONTHS) + r")\b",
-    re.IGNORECASE,
+    r"monate?n?|jahre?n?|tage?n?|(mon|diens|donners|frei|sonn)tag|mittwoch|samstag|" + "|".join(MONTHS) + r")\b"
 )
 _OWN_PAST = re.compile(
     r"\b(i|we)('ve| have| had| was| were| did| just| recently| also| finally| actually)?"
@@ -107,7 +108,6 @@ _OWN_PAST = re.compile(
     r"lost|gave|told|left)\b|"
     r"\b(ich|wir) (habe?n?|hatten?|bin|sind|war|waren|\w+t(e|en)|ging|kam|fuhr|traf|fand|bekam)\b|"
     r"\b(habe?n?|bin|hatten?|war) (ich|wir)\b",
-    re.IGNORECASE,
 )
 _LIKING = re.compile(
     r"\b(i|i'm|i've|we) (really |also |absolutely |always |particularly |mostly |usually )?"
@@ -115,10 +115,10 @@ _LIKING = re.compile(
     r"\bmy (favou?rite|own|new|current)\b|\b(into|interested in|fan of|looking for|planning|trying)\b|"
     r"\b(ich|wir) (mag|mögen|liebe|hasse|bevorzuge|will|möchte|brauche|nutze|suche|plane)\b|\bgerne?\b|"
     r"\b(mein|meine|unser|unsere) (lieblings\w*|neue[rsn]?|eigene[rsn]?)\b|\blieblings",
-    re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+")
+_NAME = re.compile(r"[A-Z](?<=\b.)(?<!^.)(?<![.!?] .)[a-z]")
 _SHORT = 120
+_DAY = 86_400.0
 
 
 class Kind:
@@ -138,7 +138,8 @@ class Kind:
     """Names a person or place."""
 
 
-_KINDS = ((Kind.TIME, _TIME), (Kind.OWN_PAST, _OWN_PAST), (Kind.LIKING, _LIKING), (Kind.NAME, _NAME))
+_KINDS = ((Kind.TIME, _TIME), (Kind.OWN_PAST, _OWN_PAST), (Kind.LIKING, _LIKING))
+"""Patterns of texts in lower case: ignoring case would cost three times as much."""
 _SELVES = frozenset(["i", "we", "ich", "wir"])
 _TELLING = _SELVES | {
     *("my", "mein", "meine", "unser", "unsere", "gern", "gerne"),
@@ -150,8 +151,8 @@ class _Possible(dict[str, int]):
     """The features that a text with a given word may have. Only their patterns are tried."""
 
     def __missing__(self, word: str) -> int:
-        kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
-        kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.search(word) else 0
+        kind = Kind.TIME if _TIME.match(f"{word.removeprefix('5')} x") or word.isdigit() else 0
+        kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.match(word) else 0
         kind |= Kind.LIKING if word in _TELLING or word.startswith("lieblings") else 0
         if len(self) < _MAX_KNOWN:
             self[word] = kind
@@ -164,8 +165,11 @@ _POSSIBLE = _Possible()
 
 def kind_of(text: str, words: Iterable[str] | None = None) -> int:
     """Return the features of a text, given its words."""
-    possible = reduce(or_, {*map(_POSSIBLE.__getitem__, words_of(text) if words is None else words)}, Kind.NAME)
-    kind = sum(number for number, pattern in _KINDS if number & possible and pattern.search(text))
+    possible = reduce(or_, {*map(_POSSIBLE.__getitem__, words_of(text) if words is None else words)}, 0)
+    kind = Kind.NAME if _NAME.search(text) else 0
+    if possible:
+        lower = text.lower()
+        kind += sum(number for number, pattern in _KINDS if number & possible and pattern.search(lower))
     if text.rstrip().endswith("?"):
         kind |= Kind.QUESTION | (Kind.BARE_QUESTION if len(text) < _SHORT else 0)
     return kind
@@ -177,7 +181,7 @@ def words_of(text: str) -> list[str]:
         text = _MAY.sub(" 5may ", text)
     if "'" in text or "\u2019" in text:
         text = _POSSESSIVE.sub(" ", text)
-    return _WORD.findall(text.lower())
+    return text.translate(_ASCII_WORDS).split() if text.isascii() else _WORD.findall(text.lower())
 
 
 def is_german(words: Iterable[str]) -> bool:
@@ -186,10 +190,15 @@ def is_german(words: Iterable[str]) -> bool:
     return sum(map(_GERMAN.__contains__, given)) > sum(map(_ENGLISH.__contains__, given))
 
 
-def dated(at: float) -> str:
-    """Format the day in words, in the form in which it is indexed."""
-    moment = datetime.fromtimestamp(at, UTC)
-    return f"{moment.day} {_MONTHS[0].split()[moment.month - 1].capitalize()} {moment.year}"
+def words_around(at: float, speaker: str) -> tuple[str, ...]:
+    """Return the words that are indexed with a text: the day on which it was said, and its speaker."""
+    return _words_around(at // _DAY, speaker)
+
+
+@lru_cache(1_024)
+def _words_around(day: float, speaker: str) -> tuple[str, ...]:
+    date = datetime.fromtimestamp(day * _DAY, UTC)
+    return (*words_of(f"{date.day} {_MONTHS[0].split()[date.month - 1].capitalize()} {date.year} {speaker}"),)
 
 
 END: Final = "~"
@@ -225,6 +234,12 @@ class Analyzer:
             self._english[name] = self._german[name] = f"{number}m"
         self._english["5may"] = self._german["5may"] = "5m"
         del self._english["may"]  # "may" as a word is a stop word
+
+    def learn(self, texts: Iterable[Sequence[str]]) -> None:
+        """Stem the new words of these texts at once, which costs a tenth as much as one by one."""
+        new = sorted({word for words in texts for word in words if word not in self._english and word.isascii()})
+        if new and len(self._english) < _MAX_KNOWN:
+            self._english.update(zip(new, self._tokenize_english(" ".join(new)), strict=True))
 
     def stems(self, words: Sequence[str]) -> list[str]:
         """Return the stems of a text's words in its language, without stop words.
@@ -271,13 +286,14 @@ class Analyzer:
         return tuple(dict.fromkeys((english, german, f"{END}{german}", stem_german(word))))
 
     def _stem_english(self, word: str) -> str:
-        if not word.isascii():
-            return word
+        return "".join(self._tokenize_english(word)) if word.isascii() else word
+
+    def _tokenize_english(self, text: str) -> list[str]:
         with self._lock:
             found = self._porter(
-                word.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+                text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
             )
-        return "".join(str(stem) for stem in found)
+        return [str(stem) for stem in found]
 
 
 def _learn_same(known: dict[str, str], same: str, stem: Callable[[str], str]) -> None:

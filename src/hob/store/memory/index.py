@@ -3,15 +3,15 @@
 import json
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import apsw
 
 from hob.core.memory import MemoryItem
 from hob.store.database.rows import all_rows, find_row
-from hob.store.memory.analysis import END, Analyzer, dated, kind_of, words_of
+from hob.store.memory.analysis import END, Analyzer, kind_of, words_around, words_of
 
 ANALYZER: Final = Analyzer()
 BITS = 10
@@ -61,15 +61,16 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
     blocks: defaultdict[tuple[int, int], defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     rows = []
-    for item in items:
+    texts = [words_of(item.text) for item in items]
+    ANALYZER.learn(texts)
+    for item, words in zip(items, texts, strict=True):
         whose = (item.scope.person, item.scope.agent)
         scope = scopes.get(whose) or scopes.setdefault(whose, _id(connection, _ADD_SCOPE, whose))
         session = 0
         if item.session:
             named = (scope, item.session)
             session = sessions.get(named) or sessions.setdefault(named, _id(connection, _ADD_SESSION, named))
-        words = words_of(item.text)
-        stems = ANALYZER.stems([*words_of(f"{dated(item.at)} {item.speaker}"), *words])
+        stems = ANALYZER.stems([*words_around(item.at, item.speaker), *words])
         joined = " ".join(stems)
         length = min(len(stems) - joined.count(END), _LONGEST)
         rows.append(
@@ -85,15 +86,18 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
             counts[key][0] += 1
             counts[key][1] += length
     connection.executemany(_ADD_WORDS, rows)
-    connection.executemany(
-        _ADD_POSTINGS,
-        (
-            (scope, stem, block, array("I", postings[stem]).tobytes())
-            for (scope, block), postings in sorted(blocks.items(), key=itemgetter(0))
-            for stem in sorted(postings)
-        ),
-    )
+    connection.executemany(_ADD_POSTINGS, _in_order(blocks))
     _count(connection, counts, 1)
+
+
+def _in_order(blocks: Mapping[tuple[int, int], Mapping[str, Sequence[int]]]) -> Iterator[tuple[int, str, int, bytes]]:
+    """Yield the postings in the order of their table, which writes each of its pages once."""
+    for scope in sorted({scope for scope, _ in blocks}):
+        of_scope = [(block, postings) for (whose, block), postings in blocks.items() if whose == scope]
+        for stem in sorted({*chain.from_iterable(postings for _, postings in of_scope)}):
+            for block, postings in of_scope:
+                if stem in postings:
+                    yield scope, stem, block, array("I", postings[stem]).tobytes()
 
 
 def missing(connection: apsw.Connection, at_most: int) -> list[int]:

@@ -1,6 +1,7 @@
 """Items of memory. Every read names a scope; nothing here reads across scopes."""
 
 import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -11,7 +12,7 @@ from hob.core.memory import Layer, MemoryItem, Scope, layer_named
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.readers import Readers
-from hob.store.database.rows import Row, all_rows, find_row, marks
+from hob.store.database.rows import Row, all_rows, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
 from hob.store.memory.tombstones import tombstone_of_item
@@ -35,9 +36,9 @@ _INSERT = (
     " origin, trust, valid_from, valid_to, superseded_by, evidence, importance, expires_at, stone, text)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_PASSED_OVER = (
-    "SELECT 1 WHERE EXISTS (SELECT 1 FROM memory_items WHERE id = ?)"
-    " OR EXISTS (SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >= ?)"
+_KNOWN = "SELECT id FROM memory_items WHERE id IN (SELECT value FROM carray(?))"
+_FORGOTTEN_AT = (
+    "SELECT hash, max(at) FROM tombstones WHERE content = -1 AND hash IN (SELECT value FROM carray(?)) GROUP BY hash"
 )
 _ERASE = (
     "UPDATE content SET text = NULL, salt = NULL, erased = ?"
@@ -95,14 +96,15 @@ def add_items(
 ) -> list[MemoryItem]:
     """Store the items that are new and have not been forgotten; return them with their rows."""
     content_writer = ContentWriter(connection)
+    stored = [_masked(connection, item) for item in items]
+    stones = [tombstone or tombstone_of_item(item.id) for item in stored]
+    known = {id for (id,) in _rows_in(connection, _KNOWN, tuple(item.id for item in stored))}
+    forgotten: dict[bytes, float] = dict(_rows_in(connection, _FORGOTTEN_AT, tuple(stones)))
     added = []
-    for item in items:
-        text = masked(connection, item.text)
-        if text != item.text:
-            item = replace(item, text=text, id="")
-        mark = tombstone or tombstone_of_item(item.id)
-        if find_row(connection, _PASSED_OVER, (item.id, mark, item.at)):
+    for item, mark in zip(stored, stones, strict=True):
+        if item.id in known or forgotten.get(mark, -math.inf) >= item.at:
             continue
+        known.add(item.id)
         connection.execute(
             _INSERT,
             (
@@ -110,7 +112,7 @@ def add_items(
                 item.turn, item.speaker, item.role, item.kind, item.at, item.label.origin.value,
                 item.label.trust.value, item.valid_from, item.valid_to, item.superseded_by,
                 json.dumps(item.evidence) if item.evidence else _NONE,
-                item.importance, item.expires_at, mark, content_writer(text),
+                item.importance, item.expires_at, mark, content_writer(item.text),
             ),
         )  # fmt: skip
         added.append(replace(item, seq=connection.last_insert_rowid()))
@@ -118,6 +120,16 @@ def add_items(
             link_evidence(connection, added[-1].seq, item.evidence)
     _index(connection, added)
     return added
+
+
+def _masked(connection: apsw.Connection, item: MemoryItem) -> MemoryItem:
+    """Return the item as it may be stored."""
+    text = masked(connection, item.text)
+    return item if text == item.text else replace(item, text=text, id="")
+
+
+def _rows_in(connection: apsw.Connection, sql: str, values: tuple[str, ...] | tuple[bytes, ...]) -> list[Row]:
+    return all_rows(connection, sql, (apsw.carray(values),)) if values else []
 
 
 def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
