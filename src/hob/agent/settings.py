@@ -32,7 +32,9 @@ class AgentSettings:
     idle_seconds: float = setting(
         120.0, "Seconds without a word from the model after which Hob gives up waiting.", at_least=0.1
     )
-    patience_seconds: float = setting(8.0, "Maximum seconds to retry a request while a person waits.", at_least=0)
+    patience_seconds: float = setting(
+        8.0, "Maximum seconds for which a failed request is retried while a person waits.", at_least=0
+    )
     background_patience_seconds: float = setting(
         60.0, "Maximum seconds to retry a request of background work.", at_least=0
     )
@@ -49,7 +51,7 @@ class AgentSettings:
     )
     compact_at: float = setting(
         0.75,
-        "A conversation is summarised when the prompt fills this part of the context window.",
+        "A conversation is summarised when the prompt fills this fraction of the context window.",
         at_least=0.1,
         at_most=1,
     )

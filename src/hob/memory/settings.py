@@ -30,7 +30,9 @@ class MemorySettings:
     )
     conversation_days: float = setting(30.0, "Days that conversations stay in memory; 0: for ever.", at_least=0)
     tool_days: float = setting(14.0, "Days that tool results stay in memory; 0: for ever.", at_least=0)
-    group_days: float = setting(60.0, "Days that items shared by other agents stay in memory; 0: for ever.", at_least=0)
+    group_days: float = setting(
+        60.0, "Days that items shared by other agents (not group chats) stay in memory; 0: for ever.", at_least=0
+    )
     background_tokens: int = setting(
         20_000,
         "Maximum tokens per day for background work on memory and model help in searches; 0: neither is done.",

@@ -96,7 +96,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     if printed_json(seen, json):
         return
     names = (_("time"), *(() if trace else (_("trace"),)), _("event"), _("details"))
-    rows = _tree(events) if trace else ((event, 0) for event in events)
+    rows = _tree(events) if trace else ((event, 0) for event in sorted(events, key=lambda event: event["at"]))
     print_table(names, [_row(event, depth, with_trace=not trace) for event, depth in rows], _("No events yet."))
     if events and not trace:
         print(paint(_("`hob timeline --trace ID` shows everything that one message caused."), "dim"))
@@ -141,9 +141,9 @@ def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
     failed = "" if status == "ok" else paint(rule or status_word(status), colour)
     if kind in (EventKind.INBOUND, EventKind.OUTBOUND):
         here, elsewhere = (
-            (_("from this machine"), _("from {channel}"))
+            (_("from the terminal"), _("from {channel}"))
             if kind == EventKind.INBOUND
-            else (_("to this machine"), _("to {channel}"))
+            else (_("to the terminal"), _("to {channel}"))
         )
         told = here if name == "local" else elsewhere.format(channel=name)
         return (f"{told} {_(REPLY_WORDS[status])}" if status in REPLY_WORDS else told,)

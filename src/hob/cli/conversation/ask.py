@@ -42,7 +42,7 @@ def ask(
     json:
         Print the whole result as JSON.
     resume:
-        Instead of asking, wait for the answer to this earlier message.
+        Instead of asking, wait for the answer to the message with this id.
     """
     if (text is None) == (resume is None) or (text is not None and not text.strip()):
         told = _('write a question: hob ask "..."; or wait for an earlier message: hob ask --resume ID')

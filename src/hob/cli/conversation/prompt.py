@@ -26,7 +26,7 @@ SECTION_WORDS = (
     translatable("what it notes down for this conversation"),
     translatable("what it noticed in earlier conversations"),
     translatable("which skills it can open"),
-    translatable("what it looks up for each message; `hob memory why` shows it of your newest"),
+    translatable("what it looks up for each message; `hob memory why` shows what it found for your newest"),
     translatable("what was said so far"),
     translatable("descriptions of tools, the time"),
 )

@@ -68,7 +68,7 @@ def show(session: Session = "", *, json: Json = False) -> None:
     state = [_(word) for name, word in STANDING_WORDS.items() if seen[name]]
     print(
         _(
-            "model {model}, {entries} entries, {waiting} waiting",
+            "model: {model}; entries: {entries}; messages waiting: {waiting}",
             model=seen["model"] or _("as configured"),
             entries=seen["entries"],
             waiting=seen["waiting"],

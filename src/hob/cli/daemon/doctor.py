@@ -28,8 +28,8 @@ def doctor(
     """Check settings, files, database, machine, service and models, and say how to fix what is wrong.
 
     Works with and without a running Hob, and changes nothing without --fix. Findings are critical (Hob does not work,
-    or loses data), warnings (something does not work, or soon will not) or notes. Checks that cannot run now are
-    skipped. Exit status 1 if anything critical is found, else 0.
+    or loses data), warnings (something does not work, or will soon stop working) or notes. Checks that cannot run now
+    are skipped. Exit status 1 if anything critical is found, else 0.
     """
     logging.basicConfig(level=logging.CRITICAL)  # problems are reported as findings
     environ = process_environment()

@@ -22,7 +22,9 @@ def backup(file: Path) -> None:
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {number(seen['bytes'] / 1_000_000)} MB")
-    missing = _("Not in it: settings, secrets/, the workspace, and tools/, which `hob undo` needs; copy them.")
+    missing = _(
+        "Not included: settings, secrets/, the workspace, and tools/, which `hob undo` needs. Copy them yourself."
+    )
     print(paint(missing, "dim"))
 
 

@@ -44,7 +44,7 @@ Id = Annotated[str, Parameter(help="The item's id, or the beginning of it, as `h
 Limit = Annotated[int, Parameter(help="Show at most this many items.")]
 Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
 From = Annotated[Origin | None, Parameter(help="Where it came from.")]
-Since = Annotated[float, Parameter(help="Leave out what is older than this many hours; 0 leaves out nothing.")]
+Since = Annotated[float, Parameter(help="Only items of the last so many hours; 0: all.")]
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def why(
     limit: Limit = 5,
     json: Json = False,
 ) -> None:
-    """Show what memory recalled for your newest message, or would for QUERY, and how each score is made."""
+    """Show what memory recalled for your newest message, or would for QUERY, and how each score is computed."""
     if query:
         seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
     else:

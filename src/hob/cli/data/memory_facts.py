@@ -29,7 +29,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
     if printed_json(seen, json):
         return
     if not seen["facts"]:
-        print(_("No facts were learned from conversations."))
+        print(_("No facts learned from conversations yet."))
     for fact in seen["facts"]:
         _show_fact(fact)
     if seen["facts"]:
@@ -44,12 +44,12 @@ def correct(
     *,
     json: Json = False,
 ) -> None:
-    """Correct a fact. Without RIGHT it only no longer counts as true."""
+    """Correct a fact. Without RIGHT, the fact just no longer counts as true."""
     _settle({"id": id, "action": "correct", "object": right}, json=json)
 
 
 def confirm_fact(id: FactId, *, json: Json = False) -> None:
-    """Confirm a fact of which Hob is not sure."""
+    """Confirm a fact that Hob is not sure of."""
     _settle({"id": id, "action": "confirm"}, json=json)
 
 

@@ -142,7 +142,7 @@ def _show_work(seen: Mapping[str, Any]) -> None:
     work = seen["background"]
     print(
         _(
-            "Background work on memory: {waiting:,} messages waiting; {spent:,} of {maximum:,} tokens used today.",
+            "Background work on memory: messages waiting: {waiting:,}; tokens used today: {spent:,} of {maximum:,}.",
             spent=work["tokens_today"],
             maximum=work["tokens_a_day"],
             waiting=work["messages_waiting"],
@@ -153,7 +153,7 @@ def _show_work(seen: Mapping[str, Any]) -> None:
 
 
 def embedding(*, json: Json = False) -> None:
-    """Show which model finds by meaning, its state, and how many items it can find."""
+    """Show the model for search by meaning, its state, and how many items it covers."""
     seen = reach("GET", "/memory/embedding/status")
     if printed_json(seen, json):
         return
@@ -168,7 +168,7 @@ def embedding(*, json: Json = False) -> None:
 
 def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
             yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
-    """Prepare every item again, in the background, to be found by meaning."""
+    """Compute the vectors of all items again, in the background."""
     if not yes and not confirm(_("Prepare every item again? Until then, words find."), _("Nothing was changed.")):
         return 1
     done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
@@ -185,7 +185,7 @@ def prune(*, json: Json = False) -> None:
 def trust(
     source: Annotated[str, Parameter(help="document:PATH, or conversation:ASSISTANT of imported conversations.")],
     *,
-    undo: Annotated[bool, Parameter(negative="", help="It is no longer yours.")] = False,
+    undo: Annotated[bool, Parameter(negative="", help="Withdraw this.")] = False,
     json: Json = False,
 ) -> int:
     """Say that files or your messages in imported conversations are your own, as they are now."""

@@ -59,7 +59,7 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if current != here_line:
         print(
             _(
-                "The running daemon uses it; in this shell's environment it would be: {model}",
+                "The running daemon uses it. With this shell's environment it would be: {model}",
                 model=printable(model_line(here_line, terminal_language())),
             )
         )

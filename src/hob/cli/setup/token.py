@@ -49,7 +49,7 @@ def new(
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """List the tokens with their scopes; the owner's own is not among them."""
+    """List the tokens with their scopes; your own is not listed."""
     now = time.time()
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if printed_json({"tokens": views}, json):

@@ -99,7 +99,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
             "{count} entry{erased}: {state}", "{count} entries{erased}: {state}", count, erased=erased, state=state
         )
     )
-    print(_("head {head}", head=checked.head))
+    print(_("last hash {head} (to compare later)", head=checked.head))
     return 0 if checked.whole else 1
 
 

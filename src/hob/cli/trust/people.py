@@ -23,7 +23,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     if printed_json(seen, json):
         return
     print_table(
-        (_("person"), _("class"), _("name, and the addresses below")),
+        (_("person"), _("class"), _("name and addresses")),
         [
             (
                 (line(person["id"], 40), "bold"),

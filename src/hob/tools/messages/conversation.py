@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from hob.core.content.fallbacks import number_options
 from hob.core.errors import InvalidCall, UserInputNeeded
 from hob.core.events.notices import Progress
 from hob.core.ports.notices import Notices
@@ -45,7 +46,7 @@ class ConversationTools:
             raise InvalidCall(f"at most {_MAX_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
         if not self._can_ask(context.turn):
             raise InvalidCall("the user cannot answer now: continue with what you know and end with open questions.")
-        raise UserInputNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
+        raise UserInputNeeded("\n".join([question, *number_options(lines)]))
 
     @implements(REPORT_PROGRESS, HOB_LABEL)
     async def report_progress(

@@ -24,17 +24,18 @@ def _browser(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def browser_problems(named: str, path: str, *, has_library: bool, root: bool) -> Iterator[CheckResult]:
     """Yield what prevents this program, or the installed one if none is named, from opening pages."""
     if not has_library:
-        yield info("Hob cannot open web pages: the library that drives a browser is not installed", _install())
+        yield info("the tool browser does not work: its library is not installed", _install())
     elif find_program(named, path):
         if root:
             yield info(
-                "Hob cannot open web pages: with its sandbox, Chromium does not run as root", "run Hob as another user"
+                "the tool browser does not work: with its sandbox, Chromium does not run as root",
+                "run Hob as another user",
             )
     elif named:
         advice = "`hob config set browser.program PATH`, or empty for the one that is installed"
         yield warn(translatable("its program {program} is not there", program=named), advice, "browser.program")
     else:
-        yield warn("Hob cannot open web pages: Chromium is not installed", "install the package chromium")
+        yield warn("the tool browser does not work: Chromium is not installed", "install the package chromium")
 
 
 CHECKS = (Check("browser", "Can pages be opened in a browser?", _browser),)

@@ -61,7 +61,7 @@ class SanitizerSettings:
     deny: list[str] = setting([], "Regular expressions; an answer that matches one of them is withheld completely.")
     secrets: bool = setting(False, "Remove keys, tokens and passwords that the model wrote.")
     pii: bool = setting(False, "Remove addresses, numbers and ids that the model wrote.")
-    artefacts: bool = setting(True, "Remove artefacts of the model's format: end marks, <think> blocks.")
+    artefacts: bool = setting(True, "Remove artefacts of the model's format: stop tokens, <think> blocks.")
     images: ImagePolicy = setting(
         ImagePolicy.KEEP,
         "Images in answers from hosts that you never named: keep loads them, defuse shows only their address.",

@@ -113,11 +113,11 @@ FILES: tuple[Check, ...] = (
     ),
     security_check(
         "fs.running_as_root", Severity.WARN, "Hob runs as root, so a mistake can damage the whole machine",
-        "run Hob as a user of its own, or in a container", lambda facts: when(facts.files.root, "root"),
+        "run Hob as a user of its own, or in a container", lambda facts: when(facts.files.root),
     ),
     security_check(
         "fs.no_recent_backup", Severity.INFO, "there is no backup of the last thirty days in the home",
-        "run `hob backup FILE`, or accept this if you keep them elsewhere",
+        "run `hob backup FILE`; if you keep them elsewhere, add fs.no_recent_backup to security.accept",
         lambda facts: when(facts.files.backup_days is None or facts.files.backup_days > 30),
     ),
 )  # fmt: skip
