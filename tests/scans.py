@@ -1,7 +1,10 @@
 """Every statement that the suite runs on the database is explained: none walks through a table that grows."""
 
+import json
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +16,8 @@ import hob
 from hob.store.database.migration import apply_migrations
 from hob.store.erasure.content import WriteConnection
 
+FILE = "TEST_STATEMENTS"
+"""Names, in the environment, the file in which other processes note their statements."""
 SOURCE = str(Path(hob.__file__).parent)
 _ROWS = str(Path(SOURCE, "store/database/rows.py"))
 SMALL: Mapping[str, str] = {
@@ -58,13 +63,16 @@ _ASKS = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 
 
 class Statements:
-    """Notes each statement once, with the module that gave it."""
+    """Notes each statement once, with the module that gave it; in a file, if several processes note theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None) -> None:
         self.seen: dict[str, str] = {}
+        self._file = file
 
     def hook(self, connection: apsw.Connection) -> None:
         if isinstance(connection, WriteConnection):
+            if self._file is not None and not self.seen:
+                self.read(self._file)
             connection.exec_trace = self.note
 
     def note(self, _cursor: Any, sql: str, _bindings: Any) -> bool:
@@ -73,7 +81,17 @@ class Statements:
             while frame.f_back is not None and frame.f_code.co_filename == _ROWS:
                 frame = frame.f_back
             self.seen[sql] = frame.f_code.co_filename
+            if self._file is not None:  # at once and in one piece: processes of the journeys are killed
+                with self._file.open("ab", buffering=0) as out:
+                    out.write(json.dumps([sql, self.seen[sql]]).encode() + b"\n")
         return True
+
+    def read(self, file: Path) -> None:
+        """Add what other processes have noted so far."""
+        whole, _, _ = file.read_text("utf-8").rpartition("\n")
+        for line in whole.splitlines():
+            sql, module = json.loads(line)
+            self.seen.setdefault(sql, module)
 
     def scans(self) -> Iterator[str]:
         """Each statement that walks through a table that grows, and where it stands."""
@@ -109,10 +127,20 @@ def _plan(connection: apsw.Connection, sql: str) -> list[str]:
 
 @contextmanager
 def recorded() -> Iterator[Statements]:
-    """What is run on databases that are opened meanwhile."""
+    """What is run on databases that are opened meanwhile, here and in the processes of the journeys."""
     statements = Statements()
-    apsw.connection_hooks.append(statements.hook)
-    try:
-        yield statements
-    finally:
-        apsw.connection_hooks.remove(statements.hook)
+    with tempfile.NamedTemporaryFile(prefix="hob-statements-") as file:
+        os.environ[FILE] = file.name
+        apsw.connection_hooks.append(statements.hook)
+        try:
+            yield statements
+        finally:
+            apsw.connection_hooks.remove(statements.hook)
+            os.environ.pop(FILE, None)
+            statements.read(Path(file.name))
+
+
+def record_for_others() -> None:
+    """Note what this process, and each that it forks, runs on databases; for whoever waits for it in `recorded`."""
+    if name := os.environ.get(FILE):
+        apsw.connection_hooks.append(Statements(Path(name)).hook)

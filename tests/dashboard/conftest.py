@@ -1,4 +1,4 @@
-"""Fixtures: a browser per test, and a world whose dashboard keeps its address over restarts."""
+"""Fixtures: one browser for all tests, each with pages of its own; a world whose dashboard keeps its address."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.dashboard.scene import link_of
@@ -15,6 +16,13 @@ from tests.journeys.world import World, held_port, open_world
 BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "index.html"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests run in the loop of their browser."""
+    for item in items:
+        if pytest_asyncio.is_async_test(item) and item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.asyncio(loop_scope="package"), append=False)
+
+
 @pytest.fixture
 def port() -> Iterator[str]:
     """A port reserved for this test: no other process gets it, and nothing listens on it yet."""
@@ -22,20 +30,27 @@ def port() -> Iterator[str]:
         yield str(port)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="package")
 async def world() -> AsyncIterator[World]:
     async with open_world() as opened:
         yield opened
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def launched() -> AsyncIterator[Browser]:
     need_chromium()
-    async with chromium() as opened:
+    async with chromium("--js-flags=--no-opt") as opened:  # no page lives long enough to gain from optimised code
         yield opened
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="package")
+async def browser(launched: Browser) -> AsyncIterator[Browser]:
+    yield launched
+    for context in launched.contexts:
+        await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="package")
 async def voice() -> AsyncIterator[Browser]:
     """A browser whose microphone hears a beep."""
     need_chromium()

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from hob.testing.model_server import Reply
-from tests.journeys.world import World, held_port, until
+from tests.journeys.world import SHARED, Shared, World, held_port, until
 
 from .test_openai_sdk import asked, client_of, titles
 
@@ -39,8 +39,11 @@ def performed(message: Any) -> list[Any]:
     return [message.model_dump(exclude_none=True), *results]
 
 
-async def test_client_runs_its_tools_and_the_same_turn_continues(world: World) -> None:
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+@SHARED
+async def test_client_runs_its_tools_and_the_same_turn_continues(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    before = await titles(daemon)
+    async with client_of(daemon.url) as client:
         messages = question()
         first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
         assert first.choices[0].finish_reason == "tool_calls"
@@ -48,16 +51,18 @@ async def test_client_runs_its_tools_and_the_same_turn_continues(world: World) -
         answer = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
         assert "rain in Paris" in (answer.choices[0].message.content or "")
         assert answer.id == first.id
-        assert len(await titles(daemon)) == 1
+        assert len(await titles(daemon)) == len(before) + 1
         again = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
         assert again.choices[0].message.content == answer.choices[0].message.content
         assert asked(world) == 2
 
 
-async def test_parallel_calls_need_a_result_each(world: World) -> None:
+@SHARED
+async def test_parallel_calls_need_a_result_each(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     two = (("get_weather", '{"city": "Rome"}'), ("get_weather", '{"city": "Oslo"}'))
     world.model.script.append(Reply("Looking.", calls=two))
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         messages = question("compare them")
         first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
         told = performed(first.choices[0].message)
@@ -69,19 +74,22 @@ async def test_parallel_calls_need_a_result_each(world: World) -> None:
         assert answer.choices[0].message.content == "Rome is wet, Oslo too."
 
 
-async def test_streamed_calls_are_assembled_by_the_client(world: World) -> None:
-    async with world.serve() as daemon, client_of(daemon.url) as client:
-        async with client.chat.completions.stream(model="hob", messages=question(), tools=[WEATHER]) as stream:
+@SHARED
+async def test_streamed_calls_are_assembled_by_the_client(shared: Shared) -> None:
+    ask = question(ASK.replace("Paris", "Lyon"))
+    async with client_of(shared.daemon.url) as client:
+        async with client.chat.completions.stream(model="hob", messages=ask, tools=[WEATHER]) as stream:
             first = await stream.get_final_completion()
-        messages = [*question(), *performed(first.choices[0].message)]
+        messages = [*ask, *performed(first.choices[0].message)]
         async with client.chat.completions.stream(model="hob", messages=messages, tools=[WEATHER]) as stream:
             answer = await stream.get_final_completion()
-        assert "rain in Paris" in (answer.choices[0].message.content or "")
+        assert "rain in Lyon" in (answer.choices[0].message.content or "")
 
 
+@SHARED
 @pytest.mark.parametrize("stream", [False, True])
-async def test_responses_support_calls_and_results(world: World, stream: bool) -> None:
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+async def test_responses_support_calls_and_results(shared: Shared, stream: bool) -> None:
+    async with client_of(shared.daemon.url) as client:
         if stream:
             async with client.responses.stream(model="hob", input=ASK, tools=[FLAT]) as events:
                 first: Any = await events.get_final_response()
@@ -173,9 +181,11 @@ class Event(BaseModel):
     guests: list[str]
 
 
-async def test_answer_matches_the_requested_schema(world: World) -> None:
+@SHARED
+async def test_answer_matches_the_requested_schema(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script += [Reply("A fair, with Ann."), Reply('```json\n{"name": "fair", "guests": ["Ann"]}\n```')]
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         got = await client.chat.completions.parse(
             model="hob", messages=question("Ann goes to the fair"), response_format=Event
         )
@@ -203,19 +213,23 @@ async def test_structured_answer_arrives_although_the_daemon_is_killed(world: Wo
     assert asked(world) == 3
 
 
-async def test_invalid_answer_is_an_error_after_three_tries(world: World) -> None:
+@SHARED
+async def test_invalid_answer_is_an_error_after_three_tries(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script += [Reply("no"), Reply("[1]"), Reply('{"guests": 3}')]
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         with pytest.raises(openai.APIStatusError) as caught:
             await client.chat.completions.parse(model="hob", messages=question("x"), response_format=Event)
         assert caught.value.code == "bad_format"
         assert asked(world) == 3
 
 
+@SHARED
 @pytest.mark.parametrize("stream", [False, True])
-async def test_answer_ends_before_a_stop_word(world: World, stream: bool) -> None:
+async def test_answer_ends_before_a_stop_word(shared: Shared, stream: bool) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("one two STOP three"))
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         got: Any = await client.chat.completions.create(
             model="hob", messages=question("count"), stop=["STOP"], stream=stream
         )
@@ -226,6 +240,7 @@ async def test_answer_ends_before_a_stop_word(world: World, stream: bool) -> Non
         assert text == "one two "
 
 
+@SHARED
 @pytest.mark.parametrize(
     ("wrong", "param"),
     [
@@ -237,8 +252,8 @@ async def test_answer_ends_before_a_stop_word(world: World, stream: bool) -> Non
         ({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "x"}]}, "messages"),
     ],
 )
-async def test_invalid_terms_are_refused_by_name(world: World, wrong: Any, param: str) -> None:
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+async def test_invalid_terms_are_refused_by_name(shared: Shared, wrong: Any, param: str) -> None:
+    async with client_of(shared.daemon.url) as client:
         with pytest.raises(openai.BadRequestError) as caught:
             await client.chat.completions.create(**{"model": "hob", "messages": question("hi"), **wrong})
         assert caught.value.param == param

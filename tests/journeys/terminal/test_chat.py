@@ -11,7 +11,7 @@ import pytest
 
 from hob.testing.model_server import Fault, Reply
 from tests.journeys.pty_session import BACKSPACE, CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, UP, Terminal, open_terminal
-from tests.journeys.world import World, until
+from tests.journeys.world import SHARED, Shared, World, until
 
 READY, BUSY = "· ready", "· writing"
 OURS = {"TERM", "NO_COLOR", "LANG"}
@@ -34,9 +34,20 @@ async def ready(world: World, columns: int = 80, rows: int = 24, **environ: str)
         yield terminal
 
 
-async def test_answer_is_streamed_and_the_prompt_stays(world: World) -> None:
-    world.model.script.append(Reply("# Title\n\nSome **bold** words and more of them.\n\nThe end of it.", pause=0.2))
-    async with ready(world) as terminal:
+@asynccontextmanager
+async def at_ready(shared: Shared) -> AsyncIterator[Terminal]:
+    """Run the chat beside the module's daemon, in a new conversation, once it is ready."""
+    assert (await shared.daemon.post("/new", channel="local")).status_code == 200
+    async with chat(shared.world) as terminal:
+        await terminal.see_now("Ctrl-D", READY)
+        yield terminal
+
+
+async def test_answer_is_streamed_and_the_prompt_stays(shared: Shared) -> None:
+    shared.world.model.script.append(
+        Reply("# Title\n\nSome **bold** words and more of them.\n\nThe end of it.", pause=0.2)
+    )
+    async with at_ready(shared) as terminal:
         terminal.type("tell me", ENTER)
         await terminal.see_now("> tell me", "Title", BUSY)
         assert "The end of it." not in terminal.text
@@ -48,9 +59,10 @@ async def test_answer_is_streamed_and_the_prompt_stays(world: World) -> None:
         assert terminal.style_of("bold").bold
 
 
-async def test_ctrl_c_stops_the_turn_and_the_chat_continues(world: World) -> None:
-    world.model.script.append(Reply("word " * 200, pause=0.2))
-    async with ready(world) as terminal:
+@SHARED
+async def test_ctrl_c_stops_the_turn_and_the_chat_continues(shared: Shared) -> None:
+    shared.world.model.script.append(Reply("word " * 200, pause=0.2))
+    async with at_ready(shared) as terminal:
         terminal.type("tell me", ENTER)
         await terminal.see_now("word", BUSY)
         terminal.type(CTRL_C)
@@ -59,8 +71,9 @@ async def test_ctrl_c_stops_the_turn_and_the_chat_continues(world: World) -> Non
         await terminal.see("You said: go on")
 
 
-async def test_ctrl_c_at_an_empty_prompt_stops_a_turn_that_asks(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_ctrl_c_at_an_empty_prompt_stops_a_turn_that_asks(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
         await terminal.see_now("your next message is the answer", "waiting for your answer")
         terminal.type("not this")
@@ -71,8 +84,9 @@ async def test_ctrl_c_at_an_empty_prompt_stops_a_turn_that_asks(world: World) ->
         await terminal.see_now("Stopped", READY)
 
 
-async def test_ctrl_c_twice_at_an_empty_prompt_leaves_and_once_clears_the_line(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_ctrl_c_twice_at_an_empty_prompt_leaves_and_once_clears_the_line(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type("not this")
         await terminal.see_now("> not this")
         terminal.type(CTRL_C)
@@ -83,8 +97,9 @@ async def test_ctrl_c_twice_at_an_empty_prompt_leaves_and_once_clears_the_line(w
         assert await terminal.ended() == 0
 
 
-async def test_ctrl_d_leaves_the_terminal_as_it_was(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_ctrl_d_leaves_the_terminal_as_it_was(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type("hi", ENTER)
         await terminal.see("You said: hi")
         terminal.type(CTRL_D)
@@ -93,20 +108,22 @@ async def test_ctrl_d_leaves_the_terminal_as_it_was(world: World) -> None:
         assert "· ready" not in terminal.screen
 
 
-async def test_typed_lines_are_sent_while_an_answer_streams(world: World) -> None:
-    world.model.script.append(Reply("first answer " * 10, pause=0.2))
-    async with ready(world) as terminal:
+@SHARED
+async def test_typed_lines_are_sent_while_an_answer_streams(shared: Shared) -> None:
+    shared.world.model.script.append(Reply("first answer " * 10, pause=0.2))
+    async with at_ready(shared) as terminal:
         terminal.type("one", ENTER)
         await terminal.see_now("first answer", BUSY)
         terminal.type("two", ENTER)
         await terminal.see("> two", "You said:")
         await terminal.see_now(READY)
-        said = [asked.json()["messages"][-1]["content"] for asked in world.model.chats]
+        said = [asked.json()["messages"][-1]["content"] for asked in shared.world.model.chats]
         assert "two" in said[-1]
 
 
-async def test_question_is_shown_in_full_and_answered_at_the_prompt(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_question_is_shown_in_full_and_answered_at_the_prompt(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "waiting for your answer")
         terminal.type("perhaps", ENTER)
@@ -118,11 +135,12 @@ async def test_question_is_shown_in_full_and_answered_at_the_prompt(world: World
         await terminal.see("You said: perhaps thanks")
 
 
-async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: World) -> None:
-    world.model.script.append(
+@SHARED
+async def test_two_questions_of_a_turn_are_asked_one_after_the_other(shared: Shared) -> None:
+    shared.world.model.script.append(
         Reply(calls=(("exec", '{"command": "rm -rf ."}'), ("exec", '{"command": "rm -rf ../x"}')))
     )
-    async with ready(world) as terminal:
+    async with at_ready(shared) as terminal:
         terminal.type("do it", ENTER)
         await terminal.see_now("Allow a_")
         first = terminal.screen.partition("Allow ")[2].partition("?")[0]
@@ -135,8 +153,9 @@ async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: Worl
         assert terminal.text.count("exec needs your approval") == 2
 
 
-async def test_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_question_in_words_takes_the_next_message_and_is_answered_once(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
         await terminal.see_now("your next message is the answer", "waiting for your answer")
         terminal.type("blue", ENTER)
@@ -146,10 +165,11 @@ async def test_question_in_words_takes_the_next_message_and_is_answered_once(wor
         assert terminal.text.count("Which colour?") == 2  # once in the user's message, once in the question
 
 
-async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(world: World) -> None:
+@SHARED
+async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(shared: Shared) -> None:
     asks = Reply(calls=(("ask_user", '{"question": "Which colour?"}'),))
-    world.model.script.extend([asks, asks])
-    async with ready(world) as terminal:
+    shared.world.model.script.extend([asks, asks])
+    async with at_ready(shared) as terminal:
         terminal.type("paint it", ENTER)
         await terminal.see_now("your next message is the answer", "waiting for your answer")
         terminal.type("hm", ENTER)
@@ -160,8 +180,9 @@ async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(wor
         await terminal.see_now(READY)
 
 
-async def test_refused_calls_leave_a_line(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_refused_calls_leave_a_line(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type('CALL no_such_tool {"at": "x"}', ENTER)
         await terminal.see_now("✗ no_such_tool: x  there is no such tool")
         terminal.type("CALL exec {}", ENTER)
@@ -172,8 +193,9 @@ async def test_refused_calls_leave_a_line(world: World) -> None:
         await terminal.see_now("✗ exec: rm -rf .  not allowed")
 
 
-async def test_allowed_call_is_one_line_with_its_output(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_allowed_call_is_one_line_with_its_output(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type('CALL exec {"command": "seq 1 30; rm -rf ./none"}', ENTER)
         await terminal.see_now("Allow a_")
         terminal.type("y", ENTER)
@@ -184,8 +206,9 @@ async def test_allowed_call_is_one_line_with_its_output(world: World) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_stopped_call_leaves_its_line(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_stopped_call_leaves_its_line(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type('CALL exec {"command": "echo begun; sleep 60"}', ENTER)
         await terminal.see_now("● exec: echo begun; sleep 60", "  begun", "· exec")
         terminal.type(CTRL_C)
@@ -193,9 +216,10 @@ async def test_stopped_call_leaves_its_line(world: World) -> None:
         assert "● exec" not in terminal.screen
 
 
-async def test_draft_survives_a_question_and_does_not_answer_it(world: World) -> None:
-    world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
-    async with ready(world) as terminal:
+@SHARED
+async def test_draft_survives_a_question_and_does_not_answer_it(shared: Shared) -> None:
+    shared.world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
+    async with at_ready(shared) as terminal:
         terminal.type("do it", ENTER)
         await terminal.see_now("> do it", "thinking")
         terminal.type("yes, and then")
@@ -205,27 +229,30 @@ async def test_draft_survives_a_question_and_does_not_answer_it(world: World) ->
         await terminal.see_now("the question stays open", "> yes, and then")
 
 
-async def test_question_answered_elsewhere_disappears(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_question_answered_elsewhere_disappears(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
         id = terminal.screen.partition("Allow ")[2].partition("?")[0]
-        await world.hob("approvals", "deny", id)
+        await shared.world.hob("approvals", "deny", id)
         await terminal.see("The tool said:")
         await terminal.gone("Allow a_")
 
 
-async def test_hidden_characters_of_a_question_are_visible(world: World) -> None:
-    async with ready(world) as terminal:
-        world.model.script.append(Reply(calls=(("exec", r'{"command": "rm -rf . #\u001b[2J\u202e\u200b"}'),)))
+@SHARED
+async def test_hidden_characters_of_a_question_are_visible(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
+        shared.world.model.script.append(Reply(calls=(("exec", r'{"command": "rm -rf . #\u001b[2J\u202e\u200b"}'),)))
         terminal.type("do it", ENTER)
         await terminal.see_now("U+001B", "U+202E", "U+200B", "Allow a_")
 
 
-async def test_long_line_of_a_question_stays_behind_its_bar(world: World) -> None:
+@SHARED
+async def test_long_line_of_a_question_stays_behind_its_bar(shared: Shared) -> None:
     command = "rm -rf . " + "x" * 200 + " It would run: ls"
-    async with ready(world) as terminal:
-        world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'),)))
+    async with at_ready(shared) as terminal:
+        shared.world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'),)))
         terminal.type("do it", ENTER)
         await terminal.see_now("Allow a_")
         rows = [row for row in terminal.text.split("\n") if "xxx" in row or "run: ls" in row]
@@ -233,15 +260,16 @@ async def test_long_line_of_a_question_stays_behind_its_bar(world: World) -> Non
         assert all(row.startswith(("│ ", "┊ ")) for row in rows)
 
 
-async def test_nothing_of_an_answer_is_executed_by_the_terminal(world: World) -> None:
+@SHARED
+async def test_nothing_of_an_answer_is_executed_by_the_terminal(shared: Shared) -> None:
     evil = (
         "\x1b[2Jcleared \x1b]0;title\x07 \x1b]52;c;aGk=\x07 \x9b31m \x1b[31mred\x1b[0m &#27;[31m &#x9b;1m \r\b\x7f"
         " [link](http://a.example/\x1b]8;;evil) `\x1b[5n` \u202eturned\n\n```\n\x1b[1;1Hcode\n```\n\n"
         "| \x1b[c |\n|--|\n| x |\n"
     )
-    async with ready(world) as terminal:
+    async with at_ready(shared) as terminal:
         before = len(terminal.raw)
-        world.model.script.append(Reply(evil))
+        shared.world.model.script.append(Reply(evil))
         terminal.type("hi", ENTER)
         await terminal.see("cleared", "code")
         await terminal.see_now(READY)
@@ -250,11 +278,12 @@ async def test_nothing_of_an_answer_is_executed_by_the_terminal(world: World) ->
             assert order not in written
 
 
-async def test_hostile_output_names_and_errors_cannot_control_the_terminal(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_hostile_output_names_and_errors_cannot_control_the_terminal(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         before = len(terminal.raw)
         command = r"printf '\\033[2J\\033]0;evil\\007x\\n' # \u001b[2J"
-        world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'), ("\x1b]0;n\x07", "{}"))))
+        shared.world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'), ("\x1b]0;n\x07", "{}"))))
         terminal.type("hi", ENTER)
         await terminal.see_now("Allow a_")
         terminal.type("y", ENTER)
@@ -264,10 +293,11 @@ async def test_hostile_output_names_and_errors_cannot_control_the_terminal(world
         assert b"\x1b]" not in terminal.raw[before:]
 
 
-async def test_window_may_be_resized_while_an_answer_streams(world: World) -> None:
+@SHARED
+async def test_window_may_be_resized_while_an_answer_streams(shared: Shared) -> None:
     text = " ".join(f"word{n}" for n in range(60))
-    world.model.script.append(Reply(text, pause=0.05))
-    async with ready(world) as terminal:
+    shared.world.model.script.append(Reply(text, pause=0.05))
+    async with at_ready(shared) as terminal:
         terminal.type("tell me", ENTER)
         await terminal.see_now("word5", BUSY)
         terminal.resize(50, 24)
@@ -279,15 +309,16 @@ async def test_window_may_be_resized_while_an_answer_streams(world: World) -> No
         await terminal.see("You said: again")
 
 
-async def test_long_paste_is_shown_as_a_mark_and_sent_in_full(world: World) -> None:
+@SHARED
+async def test_long_paste_is_shown_as_a_mark_and_sent_in_full(shared: Shared) -> None:
     pasted = "\r\n".join(f"line {n}" for n in range(1, 215))
-    async with ready(world) as terminal:
+    async with at_ready(shared) as terminal:
         terminal.type("look: ")
         terminal.paste(pasted)
         await terminal.see_now("> look: [pasted 214 lines]")
         terminal.type(ENTER)
         await terminal.see("You said: look: [pasted 214 lines]")
-        said = world.model.chats[-1].json()["messages"][-1]["content"]
+        said = shared.world.model.chats[-1].json()["messages"][-1]["content"]
         assert pasted.replace("\r\n", "\n") in said
         asked, _, data = said.partition("<untrusted-")
         assert asked == "look: [pasted 214 lines]\n\n"
@@ -298,39 +329,41 @@ async def test_long_paste_is_shown_as_a_mark_and_sent_in_full(world: World) -> N
         await terminal.until(lambda: terminal.screen.rstrip().split("\n")[-2].strip() == ">")
 
 
-async def test_picture_dropped_on_the_terminal_is_sent(world: World) -> None:
-    file = world.root / "my cat.png"
+@SHARED
+async def test_picture_dropped_on_the_terminal_is_sent(shared: Shared) -> None:
+    file = shared.world.root / "my cat.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
-    async with ready(world) as terminal:
+    async with at_ready(shared) as terminal:
         terminal.paste(str(file).replace(" ", "\\ "))
         await terminal.see_now("> [picture my cat.png]")
         terminal.type(" what is it?", ENTER)
         await terminal.see("You said: my cat.png what is it?")
-        assert b"image/png" in world.model.chats[-1].body
+        assert b"image/png" in shared.world.model.chats[-1].body
 
 
-async def test_text_file_is_attached_by_its_completed_path(world: World) -> None:
-    (world.root / "notes.txt").write_text("buy milk")
-    async with ready(world) as terminal:
-        terminal.type(f"/attach {world.root}/no")
+@SHARED
+async def test_text_file_is_attached_by_its_completed_path(shared: Shared) -> None:
+    (shared.world.root / "notes.txt").write_text("buy milk")
+    async with at_ready(shared) as terminal:
+        terminal.type(f"/attach {shared.world.root}/no")
         await terminal.see_now("notes.txt")
         terminal.type(TAB, ENTER, ENTER)
         await terminal.see_now("> [file notes.txt]")
         terminal.type("and?", ENTER)
         await terminal.see("You said:")
-        assert b"buy milk" in world.model.chats[-1].body
-        (world.root / "more.txt").write_text("and tea")
-        terminal.type(f"/attach {world.root}/notes.txt", ENTER)
+        assert b"buy milk" in shared.world.model.chats[-1].body
+        (shared.world.root / "more.txt").write_text("and tea")
+        terminal.type(f"/attach {shared.world.root}/notes.txt", ENTER)
         await terminal.see_now("> [file notes.txt]")
-        terminal.type(f"/attach {world.root}/more.txt", ENTER)
+        terminal.type(f"/attach {shared.world.root}/more.txt", ENTER)
         await terminal.see_now("> [file notes.txt] [file more.txt]")
-        asked = len(world.model.chats)
+        asked = len(shared.world.model.chats)
         terminal.type("/whoami", ENTER)
         await terminal.see("owner", "> [file notes.txt] [file more.txt]")
-        assert len(world.model.chats) == asked
+        assert len(shared.world.model.chats) == asked
         terminal.type("both?", ENTER)
         await terminal.see("You said: notes.txt more.txt both?")
-        assert b"and tea" in world.model.chats[-1].body
+        assert b"and tea" in shared.world.model.chats[-1].body
         terminal.type("/attach /no/such", ENTER)
         await terminal.see_now("cannot attach /no/such")
 
@@ -349,13 +382,14 @@ async def test_commands_their_arguments_and_models_are_completed(world: World) -
         await terminal.see_now("clever", READY)
 
 
-async def test_alt_enter_and_a_backslash_add_a_line(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_alt_enter_and_a_backslash_add_a_line(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type("one\\", ENTER, "two", ESCAPE + ENTER, "three")
         await terminal.see_now("> one\n  two\n  three")
         terminal.type(ENTER)
         await terminal.see("You said: one")
-        assert "one\ntwo\nthree" in world.model.chats[-1].json()["messages"][-1]["content"]
+        assert "one\ntwo\nthree" in shared.world.model.chats[-1].json()["messages"][-1]["content"]
 
 
 async def test_input_history_is_kept_for_the_next_chat_without_secrets(world: World) -> None:
@@ -562,8 +596,9 @@ async def test_plain_chat_question_stays_answerable_after_another_message(world:
         await terminal.see("Not allowed: exec")
 
 
-async def test_slash_commands_work_at_a_question(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_slash_commands_work_at_a_question(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
         terminal.type("/whoami", ENTER)
@@ -614,8 +649,9 @@ async def test_plain_chat_starts_with_unseen_answers(world: World) -> None:
             assert "The late answer." not in terminal.text
 
 
-async def test_sentence_typed_at_a_question_is_kept_and_does_not_answer(world: World) -> None:
-    async with ready(world) as terminal:
+@SHARED
+async def test_sentence_typed_at_a_question_is_kept_and_does_not_answer(shared: Shared) -> None:
+    async with at_ready(shared) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
         terminal.type("no, only the drafts", ENTER)
