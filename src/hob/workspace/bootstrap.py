@@ -37,7 +37,8 @@ class BootstrapFiles:
         known = (stamps, self._accepted.stamp() if self._accepted is not None else None)
         if known != self._stamps:
             present = [name for name, stamp in zip(NAMES, stamps, strict=True) if stamp is not None]
-            self._files = tuple(self._read(name) for name in present)
+            root = self._root.resolve()
+            self._files = tuple(self._read(root, name) for name in present)
             self._stamps = known
         return self._files
 
@@ -54,17 +55,16 @@ class BootstrapFiles:
         except OSError as error:
             log.warning("what is accepted of the workspace cannot be written down: %s", error)
 
-    def _read(self, name: str) -> BootstrapFile:
-        path = self._root / name
+    def _read(self, root: Path, name: str) -> BootstrapFile:
         try:
-            root = self._root.resolve()
-            if not path.resolve().is_relative_to(root):
+            path = (root / name).resolve()
+            if not path.is_relative_to(root):
                 return BootstrapFile(name, "", digest(""), problem="leads out of the workspace and was not read")
             data = _read_bytes(path)
         except OSError as error:
             return BootstrapFile(name, "", digest(""), problem=f"cannot be read: {error.strerror or error}")
-        hash_, label = digest(data), self._label_of(name, digest(data))
-        problem = ""
+        hash_, problem = digest(data), ""
+        label = self._label_of(name, hash_)
         if len(data) > MAX_BYTES:
             data, problem = data[:MAX_BYTES], f"only the first {MAX_BYTES} bytes were read"
         elif self._accepted is not None and label.trusted:
@@ -91,9 +91,12 @@ def _stamp(path: str) -> _Stamp | None:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Read at most one byte more than the limit. Raises OSError unless it is a plain file (a pipe would block)."""
+    """Read at most one byte more than the limit from a resolved path.
+
+    Raises OSError unless it is a plain file (a pipe would block).
+    """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    handle = os.open(path.resolve(), flags | os.O_NOFOLLOW)
+    handle = os.open(path, flags | os.O_NOFOLLOW)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError("it is not a plain file")

@@ -1,6 +1,6 @@
 """The security middleware for TCP: checks Host and Origin, and identifies where a request comes from."""
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -12,10 +12,10 @@ from hob.gateway.http.failures import Failure
 from hob.gateway.openai.errors import response_at
 
 HEADERS = (
-    ("x-content-type-options", "nosniff"),
-    ("cache-control", "no-store"),
-    ("referrer-policy", "no-referrer"),
-    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
 """Default headers of every answer: browsers do not sniff, cache or frame it."""
 
@@ -40,15 +40,15 @@ class HttpSecurityMiddleware:
         self._unsigned = Lockout(api.clock, "deliveries signed wrong", "none of these is noted")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        origin = headers.get("origin", "")
-        refusal = self._refusal(scope, headers.get("host", ""), origin)
+        headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}  # the first one counts
+        origin = headers.get(b"origin", "")
+        refusal = self._refusal(scope, headers.get(b"host", ""), origin)
         address = str(scope["client"][0]) if scope.get("client") else ""
-        api, header = self._api, headers.get("authorization")
-        session = session_of(headers.get("cookie", ""), (scope.get("server") or ("", 0))[1] or 0)
+        api, header = self._api, headers.get(b"authorization")
+        session = session_of(headers.get(b"cookie", ""), (scope.get("server") or ("", 0))[1] or 0)
         scope["visitor"] = Visitor(
             api.keyring, self._lockout, api.refused, address, header, self._unsigned, session,
-            headers.get("x-csrf-token", ""),
+            headers.get(b"x-csrf-token", ""),
         )  # fmt: skip
         if scope["type"] == "websocket":
             if refusal is None:
@@ -59,7 +59,7 @@ class HttpSecurityMiddleware:
         adorned = _WithSecurityHeaders(send, origin if origin in api.settings.cors_origins else "")
         if refusal is not None:
             await response_at(scope["path"], refusal)(scope, receive, adorned)
-        elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+        elif scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, adorned)
         else:
             await self._app(scope, receive, adorned)
@@ -85,10 +85,10 @@ class _WithSecurityHeaders:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS:
-                headers.setdefault(name, value)
+            given = dict(message["headers"])
+            message["headers"] = [*message["headers"], *(each for each in HEADERS if each[0] not in given)]
             if self._origin:
+                headers = MutableHeaders(scope=message)
                 headers["access-control-allow-origin"] = self._origin
                 headers["access-control-expose-headers"] = _EXPOSED
                 headers.add_vary_header("origin")

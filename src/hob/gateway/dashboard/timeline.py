@@ -100,7 +100,8 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
     page = await call.api.store.timeline.page(payload.before, payload.limit + payload.offset, wanted)
     shown = page.events[payload.offset :]
     files = await attached_files(call, [event for _, event in shown])
-    events = [_event(place, event, call.caller, files) for place, event in shown]
+    readable = may_read(call.caller)
+    events = [_event(place, event, files, readable=readable) for place, event in shown]
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
 
 
@@ -126,8 +127,8 @@ async def attached_files(
 
 
 def _event(
-    place: int, event: TimelineEvent, caller: ApiCaller, files: Mapping[EventId, list[EventFileAnswer]]
+    place: int, event: TimelineEvent, files: Mapping[EventId, list[EventFileAnswer]], *, readable: bool
 ) -> PlacedEvent:
-    view = event_view(event) if may_read(caller) else without_content(event_view(event))
+    view = event_view(event) if readable else without_content(event_view(event))
     span_type = SPAN_TYPES.get(event.kind, "EVENT")
     return {"cursor": place, **view, "span_type": span_type, "files": files.get(event.id, [])}

@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -69,7 +68,7 @@ def _with_length(head: Message, size: int) -> Message:
     return {**head, "headers": list(sized)}
 
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _API_PATHS = frozenset({"/ws", "/health"})
 """The API's own paths outside `/api/`."""
 _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
@@ -191,12 +190,13 @@ class _WithRequestId:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).get("x-request-id", "")
-        scope["request_id"] = id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex().encode()
+        scope["request_id"] = id.decode()
 
         async def named(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["x-request-id"] = id
+                message["headers"] = [*message["headers"], (b"x-request-id", id)]
             await send(message)
 
         await self._app(scope, receive, named)

@@ -144,7 +144,7 @@ class Endpoint(Generic[T]):
                 failure = replace(failure, message=translated(failure.message, language_of(request)))
             return self.failing(failure)
 
-        yield Route(self.path, answer, methods=[self.method])
+        yield Route(self.path, _Answered(answer), methods=[self.method])
 
     def _change(self, api: Api) -> TimelineEvent:
         now = api.clock.now().timestamp()
@@ -160,7 +160,8 @@ class Endpoint(Generic[T]):
         body = await self._body(api, request) if self.method not in {"GET", "HEAD", "DELETE"} else b""
         if self.raw:
             return body  # type: ignore[return-value]  # T is bytes here
-        given: dict[str, Any] = {name: QueryText(text) for name, text in request.query_params.items()}
+        query = request.query_params.items() if request.scope["query_string"] else ()
+        given: dict[str, Any] = {name: QueryText(text) for name, text in query}
         if self.has_body:
             if given and not body and given.keys() <= set(self.in_query):
                 return read(self.takes, given, closed=self.closed)
@@ -189,6 +190,17 @@ class Endpoint(Generic[T]):
         except ClientDisconnect as error:
             raise InvalidRequest("the body ended too early") from error
         return b"".join(pieces)
+
+
+class _Answered:
+    """A class, since starlette would wrap a function in another layer of error handling."""
+
+    def __init__(self, answer: Callable[[Request], Awaitable[Response]]) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 class _Live:

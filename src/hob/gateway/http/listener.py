@@ -211,18 +211,18 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
-        self._count(url)
+        self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(name, value)
+        self._count(len(name) + len(value))
         if name.lower() == b"host":
             if self._host is not None:
                 self._refuse("a request has one Host header")
             self._host = value.strip()
         super().on_header(name, value)
 
-    def _count(self, *parts: bytes) -> None:
-        self._head_size += sum(map(len, parts))
+    def _count(self, size: int) -> None:
+        self._head_size += size
         if self._head_size > MAX_HEAD_BYTES:
             self._refuse(f"address and headers of a request have at most {MAX_HEAD_BYTES:,} bytes")
 

@@ -17,6 +17,7 @@ TEXTS = "x-hob-texts"
 """Header by which Hob's commands request texts as message and values, which they translate."""
 
 T = TypeVar("T")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 class Problem(TypedDict):
@@ -81,7 +82,7 @@ def json_response(
 
 def encoded(value: object) -> bytes:
     """Return compact UTF-8 JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def failure_response(failure: Failure) -> Response:
@@ -94,8 +95,7 @@ def problem_response(failure: Failure) -> Response:
     title = failure.code.replace("_", " ")
     body = {"type": "about:blank", "title": title, "status": failure.status, "detail": failure.message}
     body |= {"code": failure.code, **({} if failure.param is None else {"param": failure.param})}
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return Response(text, failure.status, failure_headers(failure), media_type=PROBLEM)
+    return Response(encoded(body), failure.status, failure_headers(failure), media_type=PROBLEM)
 
 
 def etagged(request: Request, value: T, body: bytes | None = None) -> JsonResponse[T]:

@@ -7,11 +7,10 @@ are refused. https://git-scm.com/docs/git-config
 import asyncio
 import os
 import select
+import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 
@@ -51,6 +50,7 @@ class GitRunner:
             "GH_PROMPT_DISABLED": "1",
             "NO_COLOR": "1",
         }
+        self._git = ""
 
     async def git(
         self,
@@ -94,11 +94,12 @@ class GitRunner:
 
         def run_in_thread() -> tuple[int, str]:
             before()
-            return _run_process(root, command, environ, text, seconds, running, lines)
+            return _run_process(self._argv(root, command), environ, text, seconds, running, lines)
 
         try:  # in a thread: an asyncio process costs twice as much
             status, said = await asyncio.to_thread(run_in_thread)
         except FileNotFoundError:
+            self._git = ""
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
         except TimeoutError:
             raise InvalidRequest(
@@ -111,6 +112,18 @@ class GitRunner:
         if status not in fine:
             raise GitFailed(status, said.strip()[-600:] or f"{command[0]}: {status}")
         return said
+
+    def _argv(self, root: Path, command: Sequence[str]) -> list[str]:
+        """Return the arguments that run this command in the folder. Raises FileNotFoundError."""
+        program, *arguments = command
+        is_git = program == "git"
+        found = (is_git and self._git) or shutil.which(program, path=self._environ.get("PATH"))
+        if not found:
+            raise FileNotFoundError(program)
+        if is_git:
+            self._git = found
+            return [found, "-C", str(root), *arguments]
+        return ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', str(root), found, *arguments]
 
 
 def _check(root: Path) -> None:
@@ -129,8 +142,7 @@ def _check(root: Path) -> None:
 
 
 def _run_process(
-    root: Path,
-    command: Sequence[str],
+    argv: list[str],
     environ: Mapping[str, str],
     text: str,
     seconds: float,
@@ -141,38 +153,49 @@ def _run_process(
 
     Raises TimeoutError, InvalidRequest.
     """
-    with tempfile.TemporaryFile() if text else nullcontext(subprocess.DEVNULL) as given:
-        if not isinstance(given, int):
+    with tempfile.TemporaryFile() if text else Path(os.devnull).open("r+b") as given:
+        if text:
             given.write(text.encode())
             given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=root, env=environ, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )  # fmt: skip
-    running.append(process.pid)
+        pid, output = _spawn(argv, environ, given.fileno())
+    running.append(pid)
+    status: int | None = None
     try:
-        said, enough = _read_output(process, monotonic() + seconds, lines)
-        return 0 if enough else process.wait(), said
+        said, enough = _read_output(output, monotonic() + seconds, lines)
+        if not enough:
+            status = os.waitpid(pid, 0)[1]
+        return os.waitstatus_to_exitcode(status or 0), said
     finally:
-        if process.poll() is None:
-            _end(process.pid)
-            process.wait()
+        if status is None:
+            _end(pid)
+            os.waitpid(pid, 0)
         running.clear()
-        assert process.stdout is not None  # noqa: S101 - a pipe
-        process.stdout.close()
+        os.close(output)
 
 
-def _read_output(process: subprocess.Popen[bytes], until: float, lines: int | None) -> tuple[str, bool]:
+def _spawn(argv: list[str], environ: Mapping[str, str], given: int) -> tuple[int, int]:
+    """Start a process with this file as input, at half the cost of a `Popen`. Return its pid and its output's pipe."""
+    output, writes = os.pipe()
+    actions = [(os.POSIX_SPAWN_DUP2, given, 0), (os.POSIX_SPAWN_DUP2, writes, 1), (os.POSIX_SPAWN_DUP2, writes, 2)]
+    try:
+        return os.posix_spawn(argv[0], argv, environ, file_actions=actions, setsid=True), output
+    except OSError:
+        os.close(output)
+        raise
+    finally:
+        os.close(writes)
+
+
+def _read_output(output: int, until: float, lines: int | None) -> tuple[str, bool]:
     """Return the output, and whether there may be more."""
-    assert process.stdout is not None  # noqa: S101 - a pipe
     poll = select.poll()
-    poll.register(process.stdout, select.POLLIN | select.POLLHUP)
+    poll.register(output, select.POLLIN | select.POLLHUP)
     pieces: list[bytes] = []
     size = ends = 0
     while size < _MAX_BYTES:
         if not poll.poll(max(0.0, until - monotonic()) * 1000):
             raise TimeoutError
-        if not (piece := os.read(process.stdout.fileno(), 65_536)):
+        if not (piece := os.read(output, 65_536)):
             return b"".join(pieces).decode("utf-8", "replace"), False
         pieces.append(piece)
         size, ends = size + len(piece), ends + piece.count(b"\n")
