@@ -61,6 +61,11 @@ def outbox_id(turn: TurnId, chunk: int) -> OutboxId:
     return OutboxId(f"{turn}.{chunk}")
 
 
+def message_id(turn: TurnId, call: CallId, arguments: str) -> OutboxId:
+    """Return the id of the message that a call of a turn sends. Models may reuse call ids in later answers."""
+    return OutboxId(f"{turn}.{digest(f'{call} {arguments}')[:10]}")
+
+
 def digest(text: str | bytes) -> str:
     """Return the SHA-256 of a text in hex, for facts that must outlive their content."""
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()

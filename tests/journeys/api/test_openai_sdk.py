@@ -1,6 +1,7 @@
 """OpenAI's own clients against the real daemon: retries and recovery after failures."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -191,3 +192,28 @@ async def test_embeddings_are_returned_in_both_formats(world: World) -> None:
         with pytest.raises(openai.BadRequestError) as caught:
             await client.embeddings.create(model="hob", input=["a", ""])
         assert caught.value.param == "input[1]"
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+async def test_message_beside_the_answer_is_shown_although_the_daemon_is_killed(world: World, api: str) -> None:
+    sent = json.dumps({"action": "send", "text": "Tea is ready."})
+    world.model.script += [
+        Reply(calls=(("load_tools", '{"names": ["messages"]}'),)),
+        Reply(calls=(("message", sent),)),
+        *(Reply("Never heard.", delay=30), Reply("Enjoy.")),
+    ]
+    with held_port() as port:
+        async with client_of(f"http://127.0.0.1:{port}", max_retries=10) as client, asyncio.TaskGroup() as group:
+
+            async def ask() -> str | None:
+                if api == "responses":
+                    return (await client.responses.create(model="hob", input="hi")).output_text
+                return (await client.chat.completions.create(model="hob", messages=HI)).choices[0].message.content
+
+            asking = group.create_task(ask())
+            async with world.serve(HOB_GATEWAY_PORT=str(port)) as daemon:
+                await until(lambda: asked(world) == 3, 20)
+                daemon.kill()
+                await daemon.gone()
+            async with world.serve(HOB_GATEWAY_PORT=str(port)), asyncio.timeout(40):
+                assert await asking == "Tea is ready.\n\nEnjoy."

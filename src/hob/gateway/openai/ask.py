@@ -1,16 +1,16 @@
 """One request as one message: accepted or joined, awaited while its client is connected, concluded."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import NotFound, ShuttingDown
-from hob.core.ids import InboundId, escape_key_part
+from hob.core.ids import InboundId, OutboxId, escape_key_part
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
@@ -25,10 +25,11 @@ from hob.gateway.chat.outcome import OpenQuestion, mark_fetched, watch
 from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal, failure_of
-from hob.gateway.openai.client_calls import open_calls
+from hob.gateway.openai.client_calls import open_calls, resume
 from hob.gateway.openai.conversation import ConversationRequest, UploadedFile
 from hob.gateway.openai.errors import OpenAIProblem, failed, refused
 from hob.gateway.openai.joined_requests import Attempt, RequestJoiner, attempt_of, seal_of
+from hob.gateway.openai.messages_beside import BETWEEN, find_beside
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
 from hob.gateway.openai.terms import form_note
 from hob.gateway.routes.views import ChatAnswer, chat_view
@@ -52,6 +53,8 @@ class ChatRun:
     """The model named by the request."""
     returns: bool
     """Whether the client may fetch the answer later: it sent a key, or the conversation persists."""
+    answered: frozenset[str] = frozenset()
+    """The client's calls whose results the request brought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,13 @@ class ChatOutcome:
     view: ChatAnswer
     calls: tuple[ToolCall, ...] = ()
     """Calls that the client has to make first."""
+    beside: Mapping[OutboxId, str] = field(default_factory=dict)
+    """Messages that were sent beside the answer."""
+
+    @property
+    def content(self) -> str:
+        """What clients show: the messages beside the answer, then the answer."""
+        return BETWEEN.join(filter(None, (*self.beside.values(), self.text)))
 
     @property
     def waits(self) -> bool:
@@ -125,6 +135,14 @@ async def ask(
     return ChatRun(accepted, model, bool(session) or attempt.key is not None)
 
 
+async def resumed(
+    call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest], results: Mapping[str, str], param: str
+) -> ChatRun:
+    """Give the results of the client's calls to their turn. Raises HttpRefusal, NotFound, StoreErrors."""
+    accepted = await resume(call.api, call.caller, results, param)
+    return ChatRun(accepted, call.payload.model, returns=True, answered=frozenset(results))
+
+
 async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attempt, call: EndpointCall[Any]) -> Accepted:
     client = call.request.client
     return await api.kept(RequestJoiner).accept(
@@ -144,8 +162,16 @@ async def _keep(api: Api, file: UploadedFile) -> Attachment:
     return Attachment(media_type, file.name, await api.store.blobs.put(file.data, media_type), size=len(file.data))
 
 
-async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
-    """Return the current outcome: an answer, questions to people, or a failure. Raises NotFound, StoreErrors."""
+async def conclude(api: Api, id: InboundId, answered: Collection[str] = ()) -> ChatOutcome | OpenAIProblem:
+    """Return the current outcome: an answer, questions to people, or a failure. Raises NotFound, StoreErrors.
+
+    `answered` are the client's calls whose results the request brought.
+    """
+    found = await _conclude(api, id)
+    return found if isinstance(found, OpenAIProblem) else replace(found, beside=await find_beside(api, id, answered))
+
+
+async def _conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
     result = await api.store.inbox.find_result(id)
     if result is None:
         raise NotFound("no message with this id")

@@ -15,8 +15,18 @@ from hob.core.tools import ToolCall
 from hob.gateway.chat.outcome import outcome
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.reply import json_response
-from hob.gateway.openai.ask import ChatOutcome, ChatRun, ask, awaited, conclude, conversation_of, part, while_there
-from hob.gateway.openai.client_calls import results_of, resume
+from hob.gateway.openai.ask import (
+    ChatOutcome,
+    ChatRun,
+    ask,
+    awaited,
+    conclude,
+    conversation_of,
+    part,
+    resumed,
+    while_there,
+)
+from hob.gateway.openai.client_calls import results_of
 from hob.gateway.openai.conversation import letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem
 from hob.gateway.openai.requests import ChatCompletionRequest
@@ -32,7 +42,7 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     session = conversation_of(call)
     terms = read_terms(payload.tools, payload.tool_choice, payload.response_format, payload.stop, "response_format")
     if results := results_of(payload.messages, "messages"):
-        begun = ChatRun(await resume(api, call.caller, results, "messages"), payload.model, returns=True)
+        begun = await resumed(call, results, "messages")
     else:
         letter = letter_of(read_messages(payload.messages, "messages"), "messages", remembered=session is not None)
         begun = await ask(call, letter, session, terms)
@@ -50,7 +60,7 @@ async def answered(call: EndpointCall[Any], run: ChatRun) -> ChatOutcome | OpenA
 
     async def wait() -> ChatOutcome | OpenAIProblem:
         await outcome(call.api, run.accepted, call.api.settings.wait_seconds)
-        return await conclude(call.api, run.accepted.id)
+        return await conclude(call.api, run.accepted.id, run.answered)
 
     async with awaited(call.api, run.accepted.id):
         return await while_there(call.request, wait())
@@ -75,9 +85,9 @@ def reply_with(
 
 def completion(run: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
     """Build the whole answer."""
-    message: dict[str, Any] = {"role": "assistant", "content": outcome.text, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": outcome.content, "refusal": None}
     if outcome.calls:
-        message |= {"content": outcome.text or None, "tool_calls": [_call(each) for each in outcome.calls]}
+        message |= {"content": outcome.content or None, "tool_calls": [_call(each) for each in outcome.calls]}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(outcome)}
     head = _head(run, "chat.completion", outcome.created)
     return {**head, "choices": [choice], "usage": usage_of(outcome.usage), "hob": outcome.about}

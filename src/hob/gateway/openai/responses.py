@@ -19,8 +19,8 @@ from hob.gateway.chat.outcome import find_accepted
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
-from hob.gateway.openai.ask import OWN_MODEL, ChatOutcome, ChatRun, ask, conclude, conversation_of
-from hob.gateway.openai.client_calls import results_of, resume
+from hob.gateway.openai.ask import OWN_MODEL, ChatOutcome, ChatRun, ask, conclude, conversation_of, resumed
+from hob.gateway.openai.client_calls import results_of
 from hob.gateway.openai.completions import answered, reply_with
 from hob.gateway.openai.conversation import ClientMessage, letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem, wrong
@@ -39,7 +39,7 @@ async def post(call: EndpointCall[ResponseRequest]) -> Response:
     form = None if payload.text is None else payload.text.format
     terms = read_terms(payload.tools, payload.tool_choice, form, None, "text.format")
     if results := results_of(payload.input, "input") if isinstance(payload.input, list) else {}:
-        begun = ChatRun(await resume(api, call.caller, results, "input"), payload.model, returns=True)
+        begun = await resumed(call, results, "input")
     elif payload.previous_response_id is not None:
         raise wrong("previous_response_id", "a conversation goes on by X-Hob-Session, or by `user`; leave this out")
     else:
@@ -94,12 +94,12 @@ async def _standing(api: Api, id: InboundId) -> Response:
 
 
 def response(id: InboundId, model: str, outcome: ChatOutcome, text: str | None = None) -> dict[str, Any]:
-    """Build the whole response; `text` replaces the outcome's text. A question to people is an incomplete response."""
+    """Build the whole response; `text` replaces its content. A question to people is an incomplete response."""
     status = "incomplete" if outcome.cut or outcome.waits else "completed"
     return {
         **_head(id, model, outcome.created, status),
         "incomplete_details": {"reason": "max_output_tokens"} if outcome.cut else None,
-        "output": _output(id, status, outcome, outcome.text if text is None else text),
+        "output": _output(id, status, outcome, outcome.content if text is None else text),
         "usage": usage_of(outcome.usage),
         "hob": outcome.about,
     }

@@ -6,7 +6,7 @@ the status, and clients retry. Format: https://html.spec.whatwg.org/multipage/se
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from itertools import chain
 from typing import Any, Protocol
@@ -16,30 +16,31 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError
-from hob.core.events.notices import Delta, Notice, Progress, Retracted
+from hob.core.events.notices import MESSAGE_SENT, Delta, Notice, Progress, Retracted
+from hob.core.ids import OutboxId
 from hob.gateway.api import Api
 from hob.gateway.chat.outcome import OpenQuestion, watch
 from hob.gateway.http.endpoint import EVENTS
 from hob.gateway.http.failures import failure_of
 from hob.gateway.openai.ask import ChatOutcome, ChatRun, awaited, conclude, part, until_gone
 from hob.gateway.openai.errors import OpenAIProblem, refused
+from hob.gateway.openai.messages_beside import BETWEEN, find_beside
 
 # Text of a streamed answer, derived from a turn's notices. Sent text cannot be taken back.
-
-_BETWEEN = "\n\n"
 
 
 class StreamedText:
     """Returns the pieces to send; together they end with the whole answer, whatever notices were missed.
 
     Text before a tool call is streamed as well, and so is text that a model began and took back. An empty line
-    separates each from what follows.
+    separates each from what follows, messages beside the answer too.
     """
 
     def __init__(self) -> None:
         self._sent = False
         self._round = ""
         self._ended = False
+        self._shown: set[OutboxId] = set()
 
     def feed(self, notice: Notice) -> str:
         """Return the text to send for this notice, often none."""
@@ -61,12 +62,22 @@ class StreamedText:
             self._sent = self._sent or bool(missing)
             return missing
         self._ended = True
-        return self._say(text)
+        return self._say(text) if text else ""
+
+    def message(self, id: OutboxId, text: str) -> str:
+        """Return the text to send for a message beside the answer, once."""
+        if id in self._shown or not text:
+            return ""
+        self._shown.add(id)
+        self._ended = True
+        said = self._say(text)
+        self._ended = True
+        return said
 
     def _say(self, text: str) -> str:
         before = ""
         if self._ended:
-            before = _BETWEEN if self._sent else ""
+            before = BETWEEN if self._sent else ""
             self._round, self._ended = "", False
         self._round += text
         self._sent = True
@@ -132,22 +143,38 @@ class Stream(Response):
         """Send everything up to the end; errors are sent, not raised."""
         api, id, notifier, writer = self._api, self._run.accepted.id, StreamedText(), self.writer
         try:
+            if self._run.accepted.duplicate:
+                await self._messages(sending, notifier)
             async with aclosing(watch(api, self._run.accepted, _FOR_EVER)) as life:
                 async for item in life:
                     if isinstance(item, dict) or isinstance(item, OpenQuestion):  # noqa: SIM101 - narrows the types
                         break
-                    if not self._checked:
+                    if self._checked:
+                        continue
+                    if isinstance(item, Progress) and item.what == MESSAGE_SENT:
+                        await self._messages(sending, notifier)
+                    else:
                         await self._piece(sending, notifier.feed(item))
-            ended = await conclude(api, id)
+            ended = await conclude(api, id, self._run.answered)
         except HobError as error:
             ended = refused(failure_of(error))
         if isinstance(ended, OpenAIProblem):
             await sending.fail(ended)
             return
         self.headers.update(ended.headers)
+        await self._messages(sending, notifier, ended.beside)
         await self._piece(sending, notifier.finish(ended.text))
         await sending.send(writer.end(ended))
         await sending.close()
+
+    async def _messages(
+        self, sending: "_Sending", notifier: StreamedText, beside: Mapping[OutboxId, str] | None = None
+    ) -> None:
+        """Send the messages beside the answer that were not sent yet."""
+        if beside is None:
+            beside = await find_beside(self._api, self._run.accepted.id, self._run.answered)
+        for id, text in beside.items():
+            await self._piece(sending, notifier.message(id, text))
 
     async def _piece(self, sending: "_Sending", text: str) -> None:
         if text:

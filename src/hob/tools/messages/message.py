@@ -12,7 +12,7 @@ from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import InvalidCall, NotFound, SendFailed, ToolFailed, ToolRefused
 from hob.core.events.notices import MESSAGE_SENT, Progress
-from hob.core.ids import BlobId, OutboxId, digest
+from hob.core.ids import BlobId, OutboxId, message_id
 from hob.core.messages import (
     LOCAL_CHANNEL,
     POLLED_CHANNELS,
@@ -149,8 +149,7 @@ class MessageTool:
         if action == "poll" and len(options) < 2:
             raise InvalidCall("a poll needs two options at least")
         turn = context.turn
-        # models may reuse call ids in later answers
-        id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")
+        id = message_id(turn.id, call.id, call.arguments)
         whole = Outbound(
             id, address, text, OutboundKind.REPLY, turn.id, turn.trace, previews=context.trust is Trust.TRUSTED,
             action=_ACTIONS[action], about=about,
