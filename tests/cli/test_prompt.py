@@ -16,7 +16,7 @@ def test_prompt_names_the_command_that_shows_recalled_memories(
     assert run(["prompt"]) == 0
     rows = capsys.readouterr().out.splitlines()
     (told,) = (row for row in rows if row.startswith("From memory (RAG)"))
-    assert "`hob memory why` shows it of your newest" in told
+    assert "`hob memory why` shows what it found for your newest" in told
     titles = [row for row in rows if not row.startswith(" ")]
     for name in SEED_SECTIONS:  # the empty ones too
         assert sum(name in row.split("  ")[0] for row in titles) == 1
