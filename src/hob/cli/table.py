@@ -38,7 +38,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("timeline", "Show what happened, message by message."),
     ("logs", "Show Hob's log; --follow keeps going."),
     ("prompt", "Show what the model would be sent next, part by part."),
-    ("retry", "Try again what failed, or what was quarantined after repeated crashes."),
+    ("retry", "Try again what failed or was quarantined."),
     ("undo", "Undo what a turn changed in files."),
     ("replay", "Ask another model what a turn was asked, and compare."),
     ("models", "List, choose and test models."),

@@ -202,7 +202,7 @@ def test_credential_that_commands_cannot_use_is_reported(home: Path) -> None:
 @pytest.mark.parametrize(
     ("has_library", "program", "root", "title"),
     [
-        (False, "chromium", False, "the library that drives a browser is not installed"),
+        (False, "chromium", False, "its library is not installed"),
         (True, "none", False, "its program"),
         (True, "chromium", True, "Chromium does not run as root"),
         (True, "chromium", False, ""),
