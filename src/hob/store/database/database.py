@@ -25,7 +25,10 @@ OLDEST_SQLITE = (3, 51, 3)
 (https://sqlite.org/wal.html#walresetbug).
 """
 _ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
-_STATEMENTS = 256  # prepared statements kept per connection; more than exist
+_STATEMENTS = 512
+"""apsw forgets a prepared statement once it has run this many others; 512 is its maximum. A turn with a sub-agent runs
+300 in the writer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
