@@ -9,7 +9,7 @@ from hob.bus.job_batches import is_batch_complete, messages_before_command, next
 from hob.bus.running_turn import RunningTurn
 from hob.bus.session_commands import run_queued_command
 from hob.bus.session_queue import SessionQueue
-from hob.bus.turn_runner import BusContext, cancel_turn, publish_end, record_end, run_once, start_turn
+from hob.bus.turn_runner import BusContext, cancel_turn, publish_end, record_end, run_once
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
 from hob.core.events.notices import Progress
@@ -61,7 +61,7 @@ class QueueWorker:
                 self.queue.new_traces.clear()
                 if self.queue.ready:
                     self.queue.has_waiting = True
-                    await self._resume(self.queue.ready[0], session.mode)
+                    await self._resume(self.queue.ready[0], session.mode, rows, version)
                 else:
                     await self._run_next(rows, session.mode, version)
         finally:
@@ -151,7 +151,7 @@ class QueueWorker:
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
         return next_batch(rows, self.queue.mode, self.context.settings.debounce_of)
 
-    async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
+    async def _resume(self, turn: TurnId, mode: QueueMode | None, rows: Sequence[Waiting], version: int) -> None:
         context = self.context
         await self._wait_for_suspects(turn)
         await self._acquire_slot()
@@ -159,7 +159,7 @@ class QueueWorker:
             self._resources.group.create_task(self._release_others_later(turn)) if turn in context.quarantine else None
         )
         try:
-            running = await self.persist(lambda: self._start(turn, mode))
+            running = await self.persist(lambda: self._start(turn, mode, rows, version))
             if running is not None:
                 await self._perform(running)
         finally:
@@ -179,12 +179,14 @@ class QueueWorker:
         self.context.quarantine.release_others()
         self.context.quarantine.remove(turn)
 
-    async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
+    async def _start(
+        self, turn: TurnId, mode: QueueMode | None, rows: Sequence[Waiting], version: int
+    ) -> RunningTurn | None:
         async with self.queue.lock:
             if not self.queue.ready or self.queue.ready[0] != turn:
                 return None  # cancelled meanwhile
             try:
-                started = await start_turn(self.context, turn)
+                started = await self.context.store.turns.start(turn)
             except StoreError:
                 raise
             except HobError as error:
@@ -194,7 +196,7 @@ class QueueWorker:
             self.queue.ready.popleft()
             for first in started.inbounds[:1]:  # all may be erased
                 self.queue.mode = mode or self.context.routing.mode_of(first.origin.channel)
-            return await self._begin_turn(started)
+            return await self._begin_turn(started, rows if self.queue.version == version else None)
 
     async def _begin_turn(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
         """Register the turn as running; messages `left` in the queue (None: load them) may join it."""
@@ -290,7 +292,7 @@ class QueueWorker:
     async def _end_parked(self, running: RunningTurn, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""
         await self.context.store.turns.wake(running.turn.id)
-        running.turn = await start_turn(self.context, running.turn.id)
+        running.turn = await self.context.store.turns.start(running.turn.id)
         await cancel_turn(self.context, running, reason)
 
     async def _release(self, running: RunningTurn) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from hob.bus.running_turn import RunningTurn
 from hob.bus.session_queue import SessionQueue
 from hob.bus.signals import Signal
-from hob.bus.turn_runner import BusContext, cancel_turn, start_turn
+from hob.bus.turn_runner import BusContext, cancel_turn
 from hob.bus.waiting import wait_for_event
 from hob.core.errors import HobError, StoreError
 from hob.core.events.notices import Settled
@@ -298,7 +298,7 @@ class SessionQueues:
                 return running.stop(reason)
             await turns.wake(row.id)
             try:
-                turn = await start_turn(self._context, row.id)
+                turn = await self._context.store.turns.start(row.id)
                 await cancel_turn(self._context, RunningTurn(turn), reason)
             except StoreError:
                 self._enqueue(row.id, row.session)  # not ended, so it stays queued

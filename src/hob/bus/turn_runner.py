@@ -109,18 +109,6 @@ async def _run_guarded(turns: Turns, running: RunningTurn) -> Outcome | Exceptio
         return error
 
 
-async def start_turn(context: BusContext, id: TurnId) -> Turn:
-    """Start a ready turn. A turn left running by a failed write is started again.
-
-    The caller holds the session queue's lock. Raises NotFound, IllegalMove, StoreErrors.
-    """
-    turns = context.store.turns
-    row = await turns.find(id)
-    if row is not None and row.state is TurnState.RUNNING:
-        await turns.release(id)
-    return await turns.start(id)
-
-
 async def cancel_turn(context: BusContext, running: RunningTurn, reason: str) -> None:
     """End a turn that could not end itself, and tell its senders. Raises StoreErrors."""
     turn = running.turn

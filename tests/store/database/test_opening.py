@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -419,3 +420,17 @@ async def test_damage_found_by_a_backup_is_reported_too(tmp_path: Path) -> None:
             await store.backup(tmp_path / "backups" / "new.db")
         assert not store.health().writable
     assert not (tmp_path / "backups" / "new.db").exists()
+
+
+async def test_statement_that_each_turn_runs_once_is_compiled_once(tmp_path: Path) -> None:
+    """A turn with a sub-agent runs 300 statements in the writer; with room for 256, forty were compiled every time."""
+    once, often = "SELECT count(*) FROM turns", "SELECT count(*) FROM inbox"
+    async with open_store(tmp_path, SETTINGS, CLOCK):
+        with closing(database.connect(tmp_path / NAME, SETTINGS, None, writes=False)) as connection:
+            for _ in range(3):
+                connection.execute(once).fetchall()
+                for _ in range(300):
+                    connection.execute(often).fetchall()
+            before = connection.cache_stats()["misses"]
+            connection.execute(once).fetchall()
+            assert connection.cache_stats()["misses"] == before

@@ -121,6 +121,13 @@ async def test_released_turn_starts_without_attempts(store: Store) -> None:
     assert (await store.turns.start(turn)).attempt == 0
 
 
+async def test_turn_that_a_failed_write_left_running_restarts_without_attempts(store: Store) -> None:
+    turn = (await make_turn(store, message("hello"))).id
+    await store.turns.record_defect(turn, say)
+    assert (await store.turns.start(turn)).attempt == 1
+    assert (await store.turns.start(turn)).attempt == 0
+
+
 async def test_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp_path: Path) -> None:
     guilty, innocent = await crashed(tmp_path, 2)
     async with run(tmp_path, crash=True) as store:
@@ -239,8 +246,6 @@ async def test_parked_turn_stays_parked_across_a_crash(tmp_path: Path) -> None:
 
 async def test_illegal_moves_are_refused(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
-    with pytest.raises(IllegalMove):
-        await store.turns.start(turn)
     await store.turns.release(turn)
     with pytest.raises(IllegalMove):
         await store.turns.park(turn, Parked(WaitsFor.TIME))

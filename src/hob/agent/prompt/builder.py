@@ -14,7 +14,7 @@ no more authority than its label allows.
 
 import asyncio
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -58,6 +58,7 @@ from hob.core.values import dataclass
 UNACCEPTED_HEADING = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MAX_SYSTEMS = 16  # one per audience and model limit
+_TOOL_SETS = 8  # sets of tools whose size is known: of conversations, of sub-agents, of small models
 _MIN_ROOM_TOKENS = 250  # for the conversation if a learned limit leaves none; the server decides
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
 _CALL_SYNTAX_TOKENS = 110  # a model without tool calls of its own needs instructions in the prompt
@@ -144,7 +145,7 @@ class PromptBuilder:
         self._zone = zone_of(settings.timezone)
         self._snapshots: OrderedDict[tuple[TurnId, int], _Snapshot] = OrderedDict()
         self._systems: dict[tuple[Audience, int, bool], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
-        self._tools: dict[bool, tuple[tuple[ToolSpec, ...], SectionSize]] = {}
+        self._tool_sections: deque[tuple[tuple[ToolSpec, ...], SectionSize]] = deque(maxlen=_TOOL_SETS)
 
     async def build(
         self,
@@ -330,17 +331,18 @@ class PromptBuilder:
         maximum, room = len(tools), limits.prompt // 3
         if limits.small:
             maximum, room = self._settings.small_tools, limits.prompt // _SMALL_TOOLS_DIVISOR
-        elif (section := self._tool_section(tools, False)).tokens <= room:
+        elif (section := self._measure_tools(tools)).tokens <= room:
             return tools, section
         tools = choose_tools(tools, steps, maximum, room)
-        return tools, self._tool_section(tools, True)
+        return tools, self._measure_tools(tools)
 
-    def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> SectionSize:
-        known = self._tools.get(small)
-        if known is None or (known[0] is not tools and known[0] != tools):
+    def _measure_tools(self, tools: tuple[ToolSpec, ...]) -> SectionSize:
+        section = next((section for known, section in self._tool_sections if known == tools), None)
+        if section is None:
             size = sum(count_bytes(write_tool(tool)) + 40 for tool in tools)
-            known = self._tools[small] = (tools, SectionSize("tools", size, sum(map(estimate_tool, tools)), True))
-        return known[1]
+            section = SectionSize("tools", size, sum(map(estimate_tool, tools)), True)
+            self._tool_sections.append((tools, section))
+        return section
 
     def _measure_conversation(
         self,

@@ -24,16 +24,23 @@ class MemoryPolicy:
     """Whether turns may use memory; a rule that denies the tool `recall` denies that too."""
 
     def __init__(self, policy: PolicySettings) -> None:
-        self._policy = policy
+        self._set(policy)
 
     def reconfigure(self, config: Config) -> None:
         """Apply changed settings."""
-        self._policy = config[PolicySettings]
+        self._set(config[PolicySettings])
+
+    def _set(self, policy: PolicySettings) -> None:
+        self._policy = policy
+        named = (*policy.senders.values(), *policy.groups.values(), *policy.providers.values())
+        self._may_refuse = any(map(_refuses, (*_general(policy), policy.subagents, *named)))
 
     def __call__(self, model: str = "", turn: Turn | None = None) -> bool:
         """Return the verdict on a turn; without one, on the owner's turns."""
+        if not self._may_refuse:  # as usual; asked several times per model call
+            return True
         policy, inbounds = self._policy, (*turn.inbounds, *turn.joined) if turn else ()
-        rules = [ToolRules(policy.allow, policy.deny), ToolRules(list(PROFILES[policy.profile]))]
+        rules = _general(policy)
         senders = {each.sender.cls for each in inbounds} or {SenderClass.OWNER}
         rules += [policy.senders[who] for who in senders if who in policy.senders]
         groups = [each.origin for each in inbounds if each.group]
@@ -41,7 +48,15 @@ class MemoryPolicy:
         rules += [policy.groups[place] for place in places if place in policy.groups]
         rules += [policy.subagents] if turn and depth_of(turn.session) else []
         rules += [policy.providers[name] for name in (model.partition("/")[0], model) if name in policy.providers]
-        return not any(ToolList(tuple(each.allow), tuple(each.deny)).refuses("recall") for each in rules)
+        return not any(map(_refuses, rules))
+
+
+def _general(policy: PolicySettings) -> list[ToolRules]:
+    return [ToolRules(policy.allow, policy.deny), ToolRules(list(PROFILES[policy.profile]))]
+
+
+def _refuses(rules: ToolRules) -> bool:
+    return bool(ToolList(tuple(rules.allow), tuple(rules.deny)).refuses("recall"))
 
 
 def open_service(

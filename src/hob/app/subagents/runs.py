@@ -201,7 +201,7 @@ class SubagentRuns:
             mine = [row for row in work.runs if row.parent == awaiting.session and _is_awaited(row, awaiting)]
             if not all(map(is_over, mine)):
                 continue
-            found = [await self._result(row) for row in mine]
+            found = await asyncio.gather(*map(self._result, mine))
             texts = [self._format_result(row, text, stats) for row, (text, _, stats) in zip(mine, found, strict=True)]
             clean = all(label.trusted for _, label, _ in found)
             label = Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED)
@@ -274,8 +274,9 @@ class SubagentRuns:
 
     async def _result(self, row: SubagentRow) -> tuple[str, Label, str]:
         """Return a run's answer, its trust, and its statistics."""
-        text, trust = await self.store.subagents.outcome(row)
-        spent = await self.store.ledger.spent(session=row.session)
+        (text, trust), spent = await asyncio.gather(
+            self.store.subagents.outcome(row), self.store.ledger.spent(session=row.session)
+        )
         took = max(0.0, (row.ended or row.created) - (row.began or row.created))
         tokens = spent.usage.input + spent.usage.output
         stats = f"{took:.0f} s, {tokens} tokens, {price(spent.cost)}"

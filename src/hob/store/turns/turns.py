@@ -225,6 +225,11 @@ def wake_turn(connection: apsw.Connection, turn: TurnId, at: float) -> bool:
     return True
 
 
+def _release(connection: apsw.Connection, turn: TurnId, at: float) -> None:
+    move_turn(connection, turn, TurnState.READY, at)
+    connection.execute("UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?", (turn,))
+
+
 class TurnRows(StorePart):
     """The turns and their states."""
 
@@ -235,8 +240,13 @@ class TurnRows(StorePart):
 
     @transaction
     def start(self, connection: apsw.Connection, turn: TurnId) -> Turn:
-        """Start a ready turn; return it with its opening and joined messages."""
+        """Start a turn that is ready, or that a failed write left running. Raises NotFound, IllegalMove, StoreErrors.
+
+        Returns it with its opening and joined messages.
+        """
         at = self._now()
+        if turn_row(connection, turn, "state")[0] == TurnState.RUNNING:
+            _release(connection, turn, at)
         move_turn(connection, turn, TurnState.RUNNING, at)
         connection.execute("UPDATE turns SET run = ? WHERE id = ?", (self._run, turn))
         sql = "SELECT session, trace_id, span_id, attempts FROM turns WHERE id = ?"
@@ -249,10 +259,7 @@ class TurnRows(StorePart):
     @transaction
     def release(self, connection: apsw.Connection, turn: TurnId) -> None:
         """Release a running turn, as a clean shutdown does: its attempts start over."""
-        at = self._now()
-        move_turn(connection, turn, TurnState.READY, at)
-        sql = "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?"
-        connection.execute(sql, (turn,))
+        _release(connection, turn, self._now())
 
     @transaction
     def park(self, connection: apsw.Connection, turn: TurnId, parked: Parked) -> None:

@@ -6,7 +6,7 @@ costs one uncached request and nothing after that.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -146,8 +146,18 @@ class Groups:
 
     def specs_of(self, session: SessionKey) -> tuple[ToolSpec, ...]:
         """Return the specs that this session is shown: the common tools, then those it opened."""
-        specs = {spec.name: spec for name in self._opened.opened(session) for spec in self._loader.under(name)}
+        opened = self._opened.opened(session)
+        specs = {spec.name: spec for spec in self._under(opened)} if opened else {}
         return (*self.specs(), *specs.values())
+
+    def _under(self, opened: Sequence[str]) -> Iterator[ToolSpec]:
+        """Yield the tools of opened groups, and tools opened individually, which may be gone."""
+        index = self._indexed()
+        for name in opened:
+            if not name.startswith(_ONE):
+                yield from self._groups[name].toolset.specs() if name in self._groups else ()
+            elif (found := index.get(name.removeprefix(_ONE))) is not None:
+                yield found[1]
 
     @property
     def groups(self) -> Mapping[str, Group]:
@@ -243,13 +253,6 @@ class _Loader:
             (plain,) = self._tools.specs()
             self._told, self._lines = (replace(plain, description=plain.description + lines),), lines
         return self._told
-
-    def under(self, opened: str) -> Sequence[ToolSpec]:
-        """Return the tools of a group, or a tool that was opened individually; None if it is gone."""
-        if opened.startswith(_ONE):
-            name = opened.removeprefix(_ONE)
-            return [spec for group in self._groups.values() for spec in group.toolset.specs() if spec.name == name]
-        return self._groups[opened].toolset.specs() if opened in self._groups else ()
 
     def is_large(self, group: str) -> bool:
         """Return whether tools of this group can only be opened by name."""
