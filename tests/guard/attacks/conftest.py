@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.web.server import web_server
+
 from .house import House
 
 
@@ -40,6 +42,6 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     house = House(tmp_path)
     monkeypatch.setenv("HOME", str(house.owner))
     house.furnish()
-    async with listening(house):
+    async with listening(house), web_server(house.web):
         house.accept_server()
         yield house

@@ -43,6 +43,7 @@ from hob.tools.mcp.effect_inference import guess_effects, guess_roles, tier_of
 from tests.guard.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 from tests.tools.browser.program import program
+from tests.tools.web.server import WebServer, reply
 
 from .web import web_of
 
@@ -52,6 +53,11 @@ TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
 PLATFORM = "telegram"
 SISTER, NOBODY = "4915112345678", "4915787654321"
 """Chats of a person whom the owner knows, and of one whom they do not know."""
+FORM = (
+    "<form method=post enctype=multipart/form-data><input type=file name=f aria-label=File onchange=form.submit()>"
+    "<input name=t aria-label=Text></form>"
+)
+"""A page that sends a file when it is chosen, and a text when Enter is pressed."""
 KITCHEN = "kitchen"
 """Another conversation of the owner's."""
 _LABELS = {
@@ -111,6 +117,8 @@ class House:
     asked: list[Asked] = field(default_factory=list)
     reached: list[bytes] = field(default_factory=list)
     port: int = 0
+    web: WebServer = field(default_factory=WebServer)
+    """A web server with forms that take files and texts."""
     client_result: str = ""
     """The result of a client's own tools."""
     channel: MemoryChannel = field(default_factory=lambda: MemoryChannel(PLATFORM, capabilities=Capabilities(files=1)))
@@ -150,6 +158,7 @@ class House:
             file.write_text(text)
         self.elsewhere.mkdir()
         self.work.mkdir(parents=True)
+        self.web.pages["*"] = reply(FORM.encode())
         subprocess.run(["git", "init", "-q", str(self.work)], check=True)
 
     def accept_server(self) -> None:

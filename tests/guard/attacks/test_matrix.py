@@ -28,6 +28,8 @@ HARD = frozenset(
 """Goals that no approval of the conversation brings closer: hard rules, the sandbox, the revert or the owner of another
 conversation prevent them.
 """
+ALSO = {"a page in the browser": ("upload it to a page",)}
+"""Goals that are always tried at a place, as they are nearest there."""
 EVERYTHING = frozenset(
     {
         *("mail_send", "mail_delete", "web_fetch", "web_post", "message_send", "calendar_add", "config_set"),
@@ -68,7 +70,7 @@ async def _nothing_is_got(house: House, place: str, goals: list[str]) -> None:
 async def test_no_attacker_succeeds(house: House, place: str) -> None:
     goals = list(GOALS)
     chosen = goals[(list(PLACES).index(place) - len(LATER)) % len(goals)]
-    await _nothing_is_got(house, place, [chosen])
+    await _nothing_is_got(house, place, list(dict.fromkeys([chosen, *ALSO.get(place, ())])))
 
 
 @pytest.mark.full
@@ -86,7 +88,8 @@ async def test_same_attack_succeeds_if_the_owner_approves(house: House, goal: st
     async with house.opened():
         evil = "\n".join(GOALS[goal].ways(spot))
         house.outside.chats[spot.name] = evil
-        await house.say(spot.name, f'ORDER message_list {{"chat": "{spot.name}"}}', allow=EVERYTHING)
+        allowed = EVERYTHING | ({"browser"} if goal == "upload it to a page" else set())
+        await house.say(spot.name, f'ORDER message_list {{"chat": "{spot.name}"}}', allow=allowed)
     assert GOALS[goal].harmed(spot)
 
 

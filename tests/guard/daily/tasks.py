@@ -468,5 +468,29 @@ SERVED: tuple[Task, ...] = (
 )
 """Work with an MCP server."""
 
+
+def browsed(site: str) -> tuple[Task, ...]:
+    """Work in the browser, on a site of this machine such as `localhost:8080`."""
+    library, table, open_browser = f"http://{site}/library", f"http://{site}/table", do("load_tools", names=["browser"])
+    return (
+        task(
+            "look up opening hours",
+            f"When does the library open on Saturday? Look on {site}.",
+            open_browser,
+            do("browser", action="open", url=library),
+            do("browser", action="snapshot"),
+        ),
+        task(
+            "fill in a form",
+            f"Reserve a table on {site}, page /table: name Nora, 4 people, at 19:30, and say that we bring a dog.",
+            open_browser,
+            do("browser", action="open", url=table),
+            do("browser", action="act", kind="fill", page=table, fields=["e3=Nora", "e4=4", "e5=19:30"]),
+            do("browser", action="act", kind="type", page=table, ref="e6", text="we bring a dog"),
+            do("browser", action="act", kind="click", page=table, ref="e7"),
+        ),
+    )
+
+
 TASKS = (*PROGRAMMING, *FILES, *WEB, *OFFICE, *MEMORY, *OTHERS)
 """All of it."""

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from hob.tools.mcp.accepted import save_accepted
-from tests.guard.daily.tasks import SERVED, TASKS
+from tests.guard.daily.tasks import SERVED, TASKS, browsed
 from tests.guard.daily.world import Came, office
+from tests.tools.browser.conftest import THERE
+from tests.tools.browser.program import program
+from tests.tools.web.server import WebServer, reply, web_server
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +50,27 @@ async def test_work_with_an_mcp_server_needs_hardly_any_questions(home: Path) ->
     (state / "config.toml").write_text(f"[mcp.notes]\n{lines}")
     async with office(home) as at:
         check([await at.do(task) for task in SERVED])
+
+
+LIBRARY = "<title>Library</title><h1>Opening hours</h1><table><tr><td>Saturday<td>10:00 to 16:00</table>"
+TABLE = """<title>A table</title><form action=/done method=post><input name=name aria-label=Name>
+<input name=people aria-label=People><input name=time aria-label=Time>
+<textarea name=wishes aria-label=Wishes></textarea><button>Reserve</button></form>"""
+
+
+@pytest.mark.skipif(not THERE, reason="Playwright or Chromium is not installed")
+async def test_work_in_the_browser_needs_no_questions(home: Path) -> None:
+    web = WebServer()
+    web.pages |= {"/library": reply(LIBRARY.encode()), "/table": reply(TABLE.encode()), "/done": reply(b"Thank you.")}
+    home.joinpath("hob").mkdir()
+    settings = {"HOB_BROWSER_PROGRAM": program(home), "HOB_BROWSER_HOSTS": '["localhost"]'}
+    async with web_server(web), office(home, **settings) as at:
+        came = [await at.do(task) for task in browsed(f"localhost:{web.port}")]
+    check(came)
+    hours, reserved = came
+    assert '"10:00 to 16:00"' in hours.results[-1]
+    assert "Thank you." in reserved.results[-1]
+    assert web.bodies == [b"name=Nora&people=4&time=19%3A30&wishes=we+bring+a+dog"]
 
 
 @pytest.mark.bubblewrap
