@@ -5,6 +5,7 @@ name.
 import asyncio
 import json
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
@@ -101,6 +102,7 @@ def _examples(client: Client, page: Client) -> Mapping[str, str]:
         "/memory/recalled": f"?turn={turn}",
         "/memory/search": "?query=stone&limit=5",
         "/tools/{id}": "read",
+        "/today": f"?since={time.time() - 86_400:.0f}",
         "/weblinks": f"?web_user_id={user}",
         "/v1/responses/{id}": response,
         "/v1/models/{id:path}": client.get("/v1/models")["data"][0]["id"],

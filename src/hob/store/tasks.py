@@ -24,6 +24,7 @@ _SELECT = (
     " u.waits_for, q.text FROM tasks t LEFT JOIN content c ON c.id = t.title LEFT JOIN turns u ON u.id = t.turn"
     " LEFT JOIN content q ON q.id = u.question"
 )
+_OF_TURN = f"{_SELECT} WHERE t.id = (SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1)"  # noqa: S608
 _CAME_THROUGH = (
     "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
     " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # the number of rows searched
@@ -88,7 +89,7 @@ def _move(
 def _load(row: Sequence[Any]) -> TaskRow:
     id, inbound, turn, session, trace, state, title, reason, created, updated, waits, question = row
     return TaskRow(
-        TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), _state(state), title_of(title), reason,
+        id, inbound, turn, session, trace, _state(state), title_of(title), reason,
         created, updated, None if waits is None else WaitsFor(waits), question or "",
     )  # fmt: skip
 
@@ -99,6 +100,11 @@ class Tasks(StorePart):
     async def get(self, id: str) -> TaskRow | None:
         """Return a task, or None."""
         rows = await self._rows(f"{_SELECT} WHERE t.id = ?", (id,))
+        return _load(rows[0]) if rows else None
+
+    async def of_turn(self, turn: TurnId) -> TaskRow | None:
+        """Return the task of the message a turn began with, or None."""
+        rows = await self._rows(_OF_TURN, (turn,))
         return _load(rows[0]) if rows else None
 
     async def find(

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.ids import SessionKey, TraceId
 from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.values import dataclass
@@ -147,24 +147,24 @@ def _load(row: Sequence[Any]) -> TimelineEvent:
     (_, id, trace, span, parent, at, kind, name, status, media_type, session, turn, sender_id, sender_name,
      classification, authorized, origin, trust, text, media, seconds, *usage, cost, erased) = row  # fmt: skip
     return TimelineEvent(
-        id=EventId(id),
-        trace=TraceId(trace),
-        span=SpanId(span),
-        parent=None if parent is None else SpanId(parent),
+        id=id,
+        trace=trace,
+        span=span,
+        parent=parent,
         at=at,
         kind=_kind(kind),
         name=name,
         status=status,
         type=_type(media_type),
-        session=None if session is None else SessionKey(session),
-        turn=None if turn is None else TurnId(turn),
+        session=session,
+        turn=turn,
         sender_id=sender_id,
         sender_name=sender_name,
         classification=classification,
         authorized=bool(authorized),
         label=None if origin is None else load_label(origin, trust),
         text=text or "",
-        media=None if media is None else BlobId(media),
+        media=media,
         seconds=seconds,
         usage=None if usage[0] is None else Usage(*usage),
         cost=cost,

@@ -24,7 +24,7 @@ from hob.gateway.repositories import (
     TreeAnswer,
     WorkRepoAnswer,
 )
-from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, GitRunner
+from hob.tools.exec.git import NETWORK_SECONDS, Git, GitFailed, GitRunner
 from hob.workspace.repositories import begin_repository
 
 _MAX_LINES = 200
@@ -86,24 +86,23 @@ class OwnerRepositories:
         """Search for repositories below the folder, and for files whose name or lines contain the text."""
         root = self._root(repo)
         below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
-        repos: list[str] = []
-        matches: list[MatchAnswer] = []
-        names: list[str] = []
+        if not text:
+            repos = await asyncio.to_thread(find_repositories, below)
+            return {"root": str(below), "repos": repos, "matches": [], "names": []}
 
-        def look() -> None:
-            repos.extend(find_repositories(below))
-
-        if text:
+        def look(git: Git) -> RepoSearchAnswer:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
-            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MAX_LINES, first=look)
+            said = git(*asked, fine=(0, 1), lines=_MAX_LINES)
             found = [line.split("\0", 2) for line in said.split("\n", _MAX_LINES)[:_MAX_LINES]]
-            matches = [{"path": row[0], "line": int(row[1]), "text": row[2][:400]} for row in found if len(row) == 3]
+            matches: list[MatchAnswer] = [
+                {"path": row[0], "line": int(row[1]), "text": row[2][:400]} for row in found if len(row) == 3
+            ]
             listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
-            said = await self._programs.git(root, *listed, f":(icase)*{_literal(text)}*")
-            names = [name for name in said.split("\0") if name][:_MAX_NAMES]
-        else:
-            await asyncio.to_thread(look)
-        return {"root": str(below), "repos": repos, "matches": matches, "names": names}
+            names = [name for name in git(*listed, f":(icase)*{_literal(text)}*").split("\0") if name]
+            repos = find_repositories(below)
+            return {"root": str(below), "repos": repos, "matches": matches, "names": names[:_MAX_NAMES]}
+
+        return await self._programs.git_each(root, look)
 
     async def branches(self, repo: str) -> BranchesAnswer:
         """List the branches, with the current one."""

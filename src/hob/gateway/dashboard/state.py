@@ -237,8 +237,8 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
     else:
         entries = await transcript.after(key, payload.after, payload.limit)
     turns = dict.fromkeys(TurnId(each.turn) for each in entries)
-    traces = await call.api.store.turns.traces(set(turns))
-    sent = await call.api.store.outbox.sent_beside(turns)
+    store = call.api.store
+    traces, sent = await asyncio.gather(store.turns.traces(set(turns)), store.outbox.sent_beside(turns))
     shown: list[EntryAnswer] = [
         {
             "n": each.n,

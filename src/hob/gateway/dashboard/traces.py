@@ -206,14 +206,15 @@ async def _trace(call: EndpointCall[Any], maximum: int | None = MAX_TEXT) -> Tra
         asyncio.gather(*map(store.journal.load_steps, turns)),
         asyncio.gather(*(store.approvals.of_turn(turn) for turn in turns if shown)),
         attached_files(call, events),
-        _row(store, turns),
+        _task_row(store, turns),
         _decisions(store, turns),
         store.journal.erased(turns),
     )
     details = event_details(events, dict(zip(turns, steps, strict=True)), maximum)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
     language, scopes = requested_language(call.request), call.api.pending_approvals().scopes
-    approvals = [await approval_view(store, each, scopes(each), language) for found in asked for each in found]
+    views = (approval_view(store, each, scopes(each), language) for found in asked for each in found)
+    approvals = await asyncio.gather(*views)
     return {
         "trace_id": events[0].trace,
         "spans": spans,
@@ -225,10 +226,9 @@ async def _trace(call: EndpointCall[Any], maximum: int | None = MAX_TEXT) -> Tra
     }
 
 
-async def _row(store: Store, turns: Sequence[TurnId]) -> TaskRow | None:
+async def _task_row(store: Store, turns: Sequence[TurnId]) -> TaskRow | None:
     """Return the task that began with the first of these turns."""
-    message = await store.inbox.first_of(turns[0]) if turns else None
-    return None if message is None else await store.tasks.get(message)
+    return await store.tasks.of_turn(turns[0]) if turns else None
 
 
 def _task(row: TaskRow, events: Sequence[TimelineEvent], *, shown: bool) -> TraceTaskAnswer:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -91,9 +90,8 @@ def build_api(
     def routes(of: Iterable[Endpoint[Any]]) -> list[Route | WebSocketRoute]:
         return [route for each in of if local or not each.local for route in each.routes(api)]
 
-    app = Starlette(exception_handlers={HTTPException: _on_http_error, Exception: _on_exception})
-    app.router = _Router(routes(endpoints), lambda: routes(more()))
-    masked: ASGIApp = MaskedAnswers(app, api.mask)
+    router = _Router(routes(endpoints), lambda: routes(more()))
+    masked: ASGIApp = MaskedAnswers(_WithFailures(router), api.mask)
     if pages:
         masked = _WithPages(masked, pages)
     return _WithRequestId(_LocalApp(masked) if local else HttpSecurityMiddleware(masked, api))
@@ -150,6 +148,32 @@ class _Router(Router):
             near += known.get(path[: at + 1], ())
             at = path.rfind("/", 0, at)
         return [route for _, route in sorted(near, key=itemgetter(0))]
+
+
+class _WithFailures:
+    """Answers requests that match no route, and unexpected exceptions like any other failure; the server logs them."""
+
+    def __init__(self, router: _Router) -> None:
+        self._router = router
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = scope["type"] == "websocket"
+
+        async def observed(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        scope["app"] = self._router  # its routes raise HTTPException
+        try:
+            await self._router.app(scope, receive, send if begun else observed)
+        except HTTPException as error:
+            await _mismatch_response(Request(scope, receive), error, self._router.routes)(scope, receive, send)
+        except Exception:
+            if not begun:
+                failure = Failure("internal", "this is a mistake in Hob; `hob logs` shows it")
+                await response_at(scope["path"], failure)(scope, receive, send)
+            raise
 
 
 class _WithPages:
@@ -213,13 +237,8 @@ class _LocalApp:
         await self._app(scope, receive, send)
 
 
-async def _on_exception(request: Request, _: Exception) -> Response:
-    """Answer an unexpected exception like any other failure; the server logs it."""
-    return response_at(request.url.path, Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
-
-
-async def _on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+def _mismatch_response(request: Request, error: HTTPException, routes: Iterable[BaseRoute]) -> Response:
+    """Return the answer to a request for an unknown path or with a wrong method."""
     try:
         # senders of webhooks have no token
         if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):
@@ -229,6 +248,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
     response = response_at(request.url.path, failure)
     if error.status_code == 405:  # the methods of all routes with this path; the router names only the first one's
-        found = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-        response.headers["allow"] = ", ".join(sorted({each for route in found for each in route.methods}))
+        found = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+        methods = {each for route in found if isinstance(route, Route) for each in route.methods or ()}
+        response.headers["allow"] = ", ".join(sorted(methods))
     return response

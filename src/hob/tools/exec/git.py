@@ -11,12 +11,16 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import Protocol, TypeVar
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.tools.exec.repositories import settings_that_run
+
+T = TypeVar("T")
 
 SECONDS, NETWORK_SECONDS = 20.0, 120.0
 _MAX_BYTES = 2_000_000
@@ -34,6 +38,19 @@ class GitFailed(InvalidRequest):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+class Git(Protocol):
+    """Runs git with `text` as input and returns its output, at most `lines` lines if given. Raises InvalidRequest."""
+
+    def __call__(
+        self,
+        *arguments: str,
+        text: str = "",
+        seconds: float = SECONDS,
+        fine: Sequence[int] = (0,),
+        lines: int | None = None,
+    ) -> str: ...
 
 
 class GitRunner:
@@ -59,45 +76,40 @@ class GitRunner:
         text: str = "",
         seconds: float = SECONDS,
         fine: Sequence[int] = (0,),
-        lines: int | None = None,
-        first: Callable[[], object] = lambda: None,
     ) -> str:
-        """Run git with `text` as input; return its output. Raises InvalidRequest with git's message if it fails.
+        """Run git with `text` as input; return its output. Raises InvalidRequest with git's message if it fails."""
+        return await self.git_each(root, lambda git: git(*arguments, text=text, seconds=seconds, fine=fine))
 
-        Reads at most `lines` lines, if given. `first` is called before, in the same thread.
-        """
+    async def git_each(self, root: Path, job: Callable[[Git], T]) -> T:
+        """Return the result of a job that may call git several times, all in one thread. Raises as `git` does."""
 
-        def before() -> None:
-            first()
+        def in_repository(running: list[int]) -> T:
             _check(root)
+            return job(partial(self._run, running, root, "git", *_ALONE))
 
-        return await self._run(root, ("git", *_ALONE, *arguments), text, seconds, fine, lines, before)
+        return await _in_thread(in_repository)
 
     async def run(
         self, root: Path, *command: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
     ) -> str:
         """Run a program; return its output. Raises InvalidRequest, and NotFound if it is not installed."""
-        return await self._run(root, command, text, seconds, fine)
+        return await _in_thread(
+            lambda running: self._run(running, root, *command, text=text, seconds=seconds, fine=fine)
+        )
 
-    async def _run(
+    def _run(
         self,
+        running: list[int],
         root: Path,
-        command: Sequence[str],
-        text: str,
-        seconds: float,
-        fine: Sequence[int],
+        *command: str,
+        text: str = "",
+        seconds: float = SECONDS,
+        fine: Sequence[int] = (0,),
         lines: int | None = None,
-        before: Callable[[], None] = lambda: None,
     ) -> str:
         environ = {**self._environ, "GIT_CEILING_DIRECTORIES": str(root.parent)}
-        running: list[int] = []
-
-        def run_in_thread() -> tuple[int, str]:
-            before()
-            return _run_process(self._argv(root, command), environ, text, seconds, running, lines)
-
-        try:  # in a thread: an asyncio process costs twice as much
-            status, said = await asyncio.to_thread(run_in_thread)
+        try:
+            status, said = _run_process(self._argv(root, command), environ, text, seconds, running, lines)
         except FileNotFoundError:
             self._git = ""
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
@@ -105,10 +117,6 @@ class GitRunner:
             raise InvalidRequest(
                 translatable("{program} took longer than {seconds} s", program=command[0], seconds=str(round(seconds)))
             ) from None
-        except asyncio.CancelledError:
-            for pid in running:
-                _end(pid)
-            raise
         if status not in fine:
             raise GitFailed(status, said.strip()[-600:] or f"{command[0]}: {status}")
         return said
@@ -124,6 +132,17 @@ class GitRunner:
             self._git = found
             return [found, "-C", str(root), *arguments]
         return ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', str(root), found, *arguments]
+
+
+async def _in_thread(job: Callable[[list[int]], T]) -> T:
+    """Run a job that lists the pid of its process while that runs; the process ends if the caller is cancelled."""
+    running: list[int] = []
+    try:  # in a thread: an asyncio process costs twice as much
+        return await asyncio.to_thread(job, running)
+    except asyncio.CancelledError:
+        for pid in running:
+            _end(pid)
+        raise
 
 
 def _check(root: Path) -> None:

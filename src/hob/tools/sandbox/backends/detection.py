@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -63,6 +64,8 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
     without a sandbox only if `plain` is requested by name.
     """
     found = _choose(name, sandbox_environment, path)
+    if isinstance(found.backend, Bubblewrap):
+        found = replace(found, backend=replace(found.backend, groups=find_groups()))
     if isinstance(found.backend, Bubblewrap | Landlock):
         found.backend.write_files()
     return found
@@ -142,7 +145,7 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
         raise Unusable(translatable("bubblewrap cannot make namespaces ({complaint})", complaint=complaint), _ALLOW)
     told = Path(program).stat()
     options = _options(program, (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns))
-    return Bubblewrap(program, options, sandbox_environment, find_groups())
+    return Bubblewrap(program, options, sandbox_environment)
 
 
 @lru_cache(4)
