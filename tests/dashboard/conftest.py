@@ -106,10 +106,7 @@ async def open_tab(world: World, browser: Browser, path: str = "/") -> Tab:
     context = await browser.new_context(locale="en-US", reduced_motion="reduce")
     page = await context.new_page()
     watch(page, errors)
-    url = await link_of(world)
-    base = url.partition("/#")[0]
-    await page.goto(url)
+    base, _, code = (await link_of(world)).partition("/#")
+    await page.goto(f"{base}{path}#{code}")
     await page.locator("#main").wait_for()
-    if path != "/":
-        await page.goto(f"{base}{path}")
     return Tab(page, base, errors)

@@ -37,7 +37,9 @@ async def test_action_is_one_line_with_argument_and_result(world: World, browser
         await daemon.post("Run the tests.", session="main")  # the line arrives live, and is the same after a reload
         for _ in range(2):
             ran = feed.get_by_role("article", name="tool exec")
-            await expect(ran).to_have_text(re.compile(r"^exec\s*printf .*exit 1\s*error\s*2 failed, 2 passed\s*\d+ ms"))
+            await expect(ran).to_have_text(
+                re.compile(r"^exec\s*printf .*exit 1\s*error\s*2 failed, 2 passed\s*[\d.]+ m?s")
+            )
             await expect(feed.get_by_role("article", name="tool write")).to_contain_text("notes.md")
             await tab.page.reload()
         await tab.page.get_by_label("Search the timeline").fill("notes.md")

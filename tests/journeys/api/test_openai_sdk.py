@@ -157,9 +157,11 @@ async def _heard(ask: Any, *, stream: bool) -> str:
     return "".join([chunk.choices[0].delta.content or "" async for chunk in got])
 
 
-async def test_turn_waiting_for_approval_is_reported_and_resumes_after_it(world: World) -> None:
+@SHARED
+async def test_turn_waiting_for_approval_is_reported_and_resumes_after_it(shared: Shared) -> None:
+    daemon = shared.daemon
     messages: Any = [{"role": "user", "content": 'CALL exec {"command": "rm -rf ."}'}]
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         raw = await client.chat.completions.with_raw_response.create(
             model="hob", messages=messages, extra_headers={"Idempotency-Key": "k"}
         )

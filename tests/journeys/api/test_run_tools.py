@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hob.testing.model_server import Reply
-from tests.journeys.world import TOKEN, World, held_port
+from tests.journeys.world import SHARED, TOKEN, Shared, World, held_port
 
 FOLDER = Path(__file__).with_name("clients")
 
@@ -39,10 +39,11 @@ async def test_client_finishes_although_the_daemon_is_killed_during_its_tool(wor
         assert b"rain in Paris" in answer
 
 
-async def test_vercel_sdk_gets_structured_output(world: World) -> None:
-    world.model.script += [Reply("Paris."), Reply('{"city": "Paris"}')]  # Hob has the first one corrected
-    async with world.serve() as daemon, asyncio.timeout(60):
-        command = ("node", FOLDER / "vercel_structured.mjs", daemon.url, TOKEN, "Which city?")
+@SHARED
+async def test_vercel_sdk_gets_structured_output(shared: Shared) -> None:
+    shared.world.model.script += [Reply("Paris."), Reply('{"city": "Paris"}')]  # Hob has the first one corrected
+    async with asyncio.timeout(60):
+        command = ("node", FOLDER / "vercel_structured.mjs", shared.daemon.url, TOKEN, "Which city?")
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
         answer, _ = await process.communicate()
     assert (process.returncode, answer) == (0, b'{"city":"Paris"}\n')

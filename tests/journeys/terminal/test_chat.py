@@ -35,10 +35,17 @@ async def ready(world: World, columns: int = 80, rows: int = 24, **environ: str)
 
 
 @asynccontextmanager
-async def at_ready(shared: Shared) -> AsyncIterator[Terminal]:
-    """Run the chat beside the module's daemon, in a new conversation, once it is ready."""
+async def started(shared: Shared, columns: int = 80, rows: int = 24, **environ: str) -> AsyncIterator[Terminal]:
+    """Run the chat beside the module's daemon, in a new conversation."""
     assert (await shared.daemon.post("/new", channel="local")).status_code == 200
-    async with chat(shared.world) as terminal:
+    async with chat(shared.world, columns, rows, **environ) as terminal:
+        yield terminal
+
+
+@asynccontextmanager
+async def at_ready(shared: Shared) -> AsyncIterator[Terminal]:
+    """The same, once it is ready."""
+    async with started(shared) as terminal:
         await terminal.see_now("Ctrl-D", READY)
         yield terminal
 
@@ -563,9 +570,10 @@ async def test_signal_ends_the_chat_and_restores_the_terminal(world: World, numb
         assert b"\x1b[?2004l" in terminal.raw
 
 
+@SHARED
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}], ids=str)
-async def test_simple_terminal_gets_the_plain_chat(world: World, environ: dict[str, str]) -> None:
-    async with world.serve(), chat(world, 80, 24, **environ) as terminal:
+async def test_simple_terminal_gets_the_plain_chat(shared: Shared, environ: dict[str, str]) -> None:
+    async with started(shared, 80, 24, **environ) as terminal:
         await terminal.see("Hob is ready.")
         terminal.type("hi", ENTER)
         await terminal.see("You said: hi")
@@ -574,9 +582,10 @@ async def test_simple_terminal_gets_the_plain_chat(world: World, environ: dict[s
         assert b"\x1b[2m" not in terminal.raw
 
 
+@SHARED
 @pytest.mark.parametrize(("answer", "told"), [("y", "Allowed: exec"), ("n", "Not allowed: exec")])
-async def test_one_letter_answers_in_the_plain_chat_too(world: World, answer: str, told: str) -> None:
-    async with world.serve(), chat(world, TERM="dumb") as terminal:
+async def test_one_letter_answers_in_the_plain_chat_too(shared: Shared, answer: str, told: str) -> None:
+    async with started(shared, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type(RUN, ENTER)
         await terminal.see("yes or no?")
@@ -584,9 +593,10 @@ async def test_one_letter_answers_in_the_plain_chat_too(world: World, answer: st
         await terminal.see(told)
 
 
-async def test_plain_chat_question_stays_answerable_after_another_message(world: World) -> None:
+@SHARED
+async def test_plain_chat_question_stays_answerable_after_another_message(shared: Shared) -> None:
     """A letter used to reach the model as a word, with no hint that the question was open."""
-    async with world.serve(), chat(world, TERM="dumb") as terminal:
+    async with started(shared, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type(RUN, ENTER)
         await terminal.see("yes or no?")
@@ -609,10 +619,11 @@ async def test_slash_commands_work_at_a_question(shared: Shared) -> None:
         assert "> /" not in terminal.screen.splitlines()[-2]
 
 
+@SHARED
 @pytest.mark.parametrize("leave", ["/exit", "/quit"])
-async def test_plain_chat_attaches_files_and_ends_on_exit(world: World, tmp_path: Path, leave: str) -> None:
+async def test_plain_chat_attaches_files_and_ends_on_exit(shared: Shared, tmp_path: Path, leave: str) -> None:
     (tmp_path / "notes.txt").write_text("the plan")
-    async with world.serve(), chat(world, TERM="dumb") as terminal:
+    async with started(shared, TERM="dumb") as terminal:
         await terminal.see("Hob is ready.")
         terminal.type("/attach nowhere.txt", ENTER)
         await terminal.see("cannot attach")
@@ -622,7 +633,7 @@ async def test_plain_chat_attaches_files_and_ends_on_exit(world: World, tmp_path
         await terminal.see("/attach PATH", "/exit: leave the chat")
         terminal.type("read it", ENTER)
         await terminal.see("You said: notes.txt read it")
-        assert "the plan" in world.model.chats[0].body.decode()
+        assert "the plan" in shared.world.model.chats[0].body.decode()
         terminal.type(leave, ENTER)
         assert await terminal.ended() == 0
 
@@ -669,8 +680,9 @@ async def test_chat_is_german_if_hob_is(world: World) -> None:
         await terminal.see_now("anhalten, was diese Unterhaltung tut")
 
 
-async def test_chat_works_in_a_narrow_terminal(world: World) -> None:
-    async with world.serve(), chat(world, 30, 8) as terminal:
+@SHARED
+async def test_chat_works_in_a_narrow_terminal(shared: Shared) -> None:
+    async with started(shared, 30, 8) as terminal:
         await terminal.see_now("ready")
         terminal.type("hi there", ENTER)
         await terminal.see("You said: hi there")

@@ -327,20 +327,21 @@ async def test_unlisted_model_is_not_chosen(world: World) -> None:
         assert f"`hob models set server/{name}` takes it all the same" in said.err
 
 
-async def test_unknown_names_are_reported(world: World) -> None:
-    async with world.serve():
-        await world.hob("ask", "hello")
-        for words in (
-            ("timeline", "--session", "nope"),
-            ("timeline", "--trace", "m_nope"),
-            ("audit", "show", "--kind", "nope"),
-            ("memory", "reset", "nope"),
-        ):
-            said = await world.hob(*words)
-            assert (said.status > 0, said.out) == (True, ""), words
-            assert "nope" in said.err
-        task = (await world.hob("tasks", "--all")).out.splitlines()[1].split()[0]
-        assert "You said: hello" in (await world.hob("timeline", "--trace", task)).out
+@SHARED
+async def test_unknown_names_are_reported(shared: Shared) -> None:
+    world = shared.world
+    await world.hob("ask", "hello")
+    for words in (
+        ("timeline", "--session", "nope"),
+        ("timeline", "--trace", "m_nope"),
+        ("audit", "show", "--kind", "nope"),
+        ("memory", "reset", "nope"),
+    ):
+        said = await world.hob(*words)
+        assert (said.status > 0, said.out) == (True, ""), words
+        assert "nope" in said.err
+    task = (await world.hob("tasks", "--all")).out.splitlines()[1].split()[0]
+    assert "You said: hello" in (await world.hob("timeline", "--trace", task)).out
 
 
 async def test_tables_name_their_columns(world: World) -> None:
@@ -396,12 +397,13 @@ async def test_missing_things_are_reported_with_a_remedy(world: World) -> None:
         assert told in done.err
 
 
-async def test_replay_numbers_requests_from_one_and_shows_the_difference(world: World) -> None:
+@SHARED
+async def test_replay_numbers_requests_from_one_and_shows_the_difference(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.extend([Reply(calls=(("exec", '{"command": "date"}'),)), Reply("It ran.\nAll is well.")])
-    async with world.serve() as daemon:
-        turn = (await daemon.post("Run it, please.")).json()["id"]
-        world.model.script.append(Reply("I did not run it.\nAll is well."))
-        said = await world.hob("replay", turn, "--model", "fake-2")
+    turn = (await daemon.post("Run it, please.")).json()["id"]
+    world.model.script.append(Reply("I did not run it.\nAll is well."))
+    said = await world.hob("replay", turn, "--model", "fake-2")
     assert (said.status, said.err) == (0, "")
     lines = said.out.splitlines()
     assert [each.split(" to ")[0] for each in lines[:2]] == ["Request 1", "Request 2"]
