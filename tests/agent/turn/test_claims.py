@@ -97,6 +97,28 @@ def test_calendar_entry_is_information_if_a_tool_has_read_or_the_user_asked(repl
 
 
 @pytest.mark.parametrize(
+    "reply",
+    [
+        "I've sent the email and deleted the draft.",
+        "I sent the email, and deleted the file.",
+        "Ich habe die Mail gesendet und die Datei gelöscht.",
+    ],
+)
+def test_each_action_of_a_sentence_needs_a_receipt(reply: str) -> None:
+    sent, deleted = frozenset({Effect.COMMUNICATES}), frozenset({Effect.WRITES_FINALLY})
+    assert find_unbacked(reply, "", [sent]) is not None
+    assert find_unbacked(reply, "", [deleted]) is not None
+    assert find_unbacked(reply, "", [sent, deleted]) is None
+
+
+def test_list_of_what_was_done_is_a_report_if_a_tool_has_read_it() -> None:
+    listed = "The last commit:\n- Deleted the old file.\n- Added a test."
+    assert find_unbacked(listed, "Go on.", [frozenset({Effect.READS_UNTRUSTED})]) is None
+    assert find_unbacked(listed, "Please do it.", ()) is not None
+    assert find_unbacked("Deleted the old file.", "Please do it.", [frozenset({Effect.READS_UNTRUSTED})]) is not None
+
+
+@pytest.mark.parametrize(
     "part", ["ok ", "Ich habe jetzt ", "an ", "I have that ", "Bob and ", "your ", "Bob wurde   ", "ok\n", '"', ". "]
 )
 def test_long_reply_is_searched_in_linear_time(part: str) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from hob.core.tools import Effect
@@ -51,14 +52,14 @@ _ENGLISH = {
     "texted|notified|uploaded",
     _Action.SAVED: "saved|stored",
     _Action.DELETED: "deleted|erased",
-    _Action.SCHEDULED: "scheduled|rescheduled|booked",
+    _Action.SCHEDULED: "scheduled|rescheduled|booked|reserved",
 }
 _GERMAN = {
     _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt|"
-    "hochgeladen",
+    "hochgeladen|bestellt",
     _Action.SAVED: "gespeichert|abgespeichert",
     _Action.DELETED: "gelöscht",
-    _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht",
+    _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht|reserviert",
 }
 _THINGS = (
     "e-?mail|mail|message|reply|text|file|document|report|note|entry|reminder|meeting|appointment|event|invite|"
@@ -68,6 +69,12 @@ _THINGS = (
 _DINGE = (
     "e-?mails?|mails?|nachricht(?:en)?|antwort|datei(?:en)?|dokument|bericht|notiz(?:en)?|eintrag|erinnerung|termin|"
     "treffen|besprechung|einladung|entwurf|brief|foto|ordner|kontakt|flug|tisch|anfrage|formular|änderungen"
+)
+_TO = r"(?:\s+(?:to|with|for|at)\s+[\w@.#'-]+(?:\s+[\w@.-]+){0,3}?)?"
+_AN = r"(?:\s+(?:an|mit|für|bei)\s+[\w@.-]+(?:\s+[\w@.-]+){0,2}?)?"
+_OBJECT = (
+    rf"(?:the|your|an?|both|all(?:\s+(?:of\s+)?(?:the|your))?)\s+(?:[\w-]+\s+){{0,2}}"
+    rf"(?:{_THINGS}|e?-?mails|invoices?|bill|backups?|summary|list)\b(?!\s+(?:by|that|which|is|are|was|were)\b)"
 )
 _MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
 _HAVE = r"\bI(?:'ve|\s+have)\s+(?:just\s+|now\s+|also\s+)*"
@@ -88,7 +95,7 @@ _SHOWN = r"(?!.*(?::$|\b(?:below|above|from\s+the\s+(?:list|table|text))\b))"  #
 _SOON = "just|now|successfully|also|gone ahead and|went ahead and|since|then|safely"
 _BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
-    r"[✅✔☑\ufe0f🎉📧\s*_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|yes|indeed|of course|truly|"
+    r"[✅✔☑\ufe0f🎉📧\s*•_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|yes|indeed|of course|truly|"
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
@@ -113,6 +120,8 @@ _IN_CALENDAR = (
     r"\s+(?:jetzt\s+|nun\s+|damit\s+)?(?:im|in\s+deinem)\s+kalender[.!]*$"
 )
 """The same, and information if a tool read something: it may have been the calendar."""
+_ITEM = rf"^{_LEAD}(?:{'|'.join((*_ENGLISH.values(), 'added', 'created'))})\s+(?:the|your|an?|both|all)\b"
+"""A list without a subject says what was done, or what a tool has read of the work of others."""
 _INQUIRY = (
     r"^\W*(?:what|which|when|where|who|any\w*|is|are|am|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|wo|wer|ist|"
     r"sind|um|zeige?|nenne?|habe?|gibt|steht)\b"
@@ -121,7 +130,12 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
     _Action.SENT: (
         rf"^{_LEAD}(?:(?:your|the|this)\s+)?(?:payment|transfer)\b[^.;:]{{0,40}}\b(?:made|completed)\b",
         rf"^{_LEAD}(?:(?:die|deine)\s+)?(?:zahlung|überweisung)\b[^.;:]{{0,40}}\b(?:ausgeführt|getätigt)\b",
-        r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",
+        rf"^{_LEAD}(?:die|deine)\s+(?:e-?mail|mail|nachricht|einladung|antwort){_AN}\s+ist\s+(?:jetzt\s+)?(?:raus|unterwegs)[.!]*$",
+        rf"^{_LEAD}(?:the|your)\s+(?:e-?mail|mail|message|invitation|reply){_TO}\s+is\s+(?:now\s+)?on\s+its\s+way\b",
+        rf"{_HAVE}(?:told|contacted)\s+{_PERSON}(?:\s+about\b[^.;:]*)?[.!]*$",
+        rf"{_HAVE}(?:committed\s+and\s+)?pushed\s+(?:the|your|all)\s+(?:the\s+)?(?:changes|commits?|branch)\b",
+        rf"{_HAVE}ordered\s+(?:the|your|an?|two|three|some)\s+(?!list|items?|entries|files|results|names|rows|steps|points|words)"
+        r"[\w-]+(?:\s+[\w-]+)?[.!]*$",
         rf"{_HAVE}(?:replied\s+to|informed)\s+{_PERSON}",
         rf"{_HAVE}let\s+{_PERSON}\s+know\b",
         rf"{_HAVE}invited\s+{_PERSON}",
@@ -142,7 +156,7 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
         rf"{_SHOWN}{_MADE}created\s+{_FILE}",
         rf"{_SHOWN}{_MADE}(?:written|wrote)\b[^.;:]{{0,60}}\s(?:to|into)\s+{_FILE}",
         rf"^{_LEAD}(?:created|wrote)\s+{_FILE}[.!]*$",
-        rf"{_SHOWN}{_HAVE}(?:updated|edited|renamed|overwritten)\s+{_FILE}",
+        rf"{_SHOWN}{_HAVE}(?:updated|edited|renamed|overwritten|moved)\s+{_FILE}",
         rf"{_HABE}{_FILE}(?:\s[^.;:]{{0,40}})?\s(?:erstellt|angelegt|geschrieben)\b",
     ),
     _Action.DELETED: (
@@ -155,6 +169,10 @@ _FURTHER = {  # words that claim an action only with certain objects: plans are 
         rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
         _STATE,
         _IN_CALENDAR,
+        rf"^{_LEAD}an?\s+(?:reminder|alarm|timer)\s+has\s+been\s+(?:now\s+)?(?:set|created|scheduled)\b(?!.*\bby\b)",
+        rf"^{_LEAD}added\s+(?:it|(?:the|your|an?)\s[^.;:]{{1,50}})\s+(?:to|in)\s+(?:your|the)\s+calendar\b",
+        rf"{_HAVE}(?:created|made)\s+(?:the|an?|your)\s+(?:new\s+)?(?:event|reservation|booking)"
+        r"(?:\s+(?:at|for|in|with|on)\b[^.;:]*)?[.!]*$",
         rf"{_HAVE}cancell?ed\s+(?:the|your)\s+(?:[\w-]+\s+)?(?:appointment|meeting|call|reservation|booking|subscription|order|"
         r"flight|table|event|reminder)\b",
         rf"{_HABE}(?:termin|treffen|besprechung|reservierung|buchung|bestellung|abo|tisch|flug)\b[^.;:,]{{0,40}}"
@@ -176,6 +194,7 @@ _NOT_HERE = (  # negated, future, hypothetical, or done by another person
 )
 _CONTENT = rf"^({_LEAD}(?:I(?:'ve|\s+have)|ich\s+habe?)\b[^,;:]*),?\s(?:that|dass)\b[^?]*$"
 """A statement and the clause that says what it tells."""
+_AND = rf",?\s+and\s+(?=(?:{'|'.join((*_ENGLISH.values(), 'created', 'removed', 'added', 'set', 'updated'))})\b)"
 _DRAFTED = (
     r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
     r"[^.!?\n]{0,60}[,:!]?\s*$|^\s*(?:subject|betreff)\s*:"
@@ -216,17 +235,17 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
 
 def _informs(words: str, asked: str, done: Collection[frozenset[Effect]]) -> bool:
     """Return whether the sentence reports a state that the user asked for or a tool has read."""
-    if _compile(_IN_CALENDAR).search(words) and any(effects & READING for effects in done):
+    listed = words.startswith(("-", "*", "•")) and _compile(_ITEM).search(words)
+    if (listed or _compile(_IN_CALENDAR).search(words)) and any(effects & READING for effects in done):
         return True
-    states = (_STATE, _IN_CALENDAR)
+    states = (_STATE, _IN_CALENDAR, _ITEM)
     return any(_compile(each).search(words) for each in states) and bool(_compile(_INQUIRY).search(asked.strip()))
 
 
 def _find_claims(reply: str) -> Iterator[Claim]:
     shown = "```" in reply  # the file that the reply speaks of may be the one it contains
     sentences = tuple(_split_sentences(_strip_quotes(reply)))
-    for sentence in sentences:
-        sentence = _compile(_CONTENT).sub(r"\1.", sentence)
+    for sentence in chain.from_iterable(map(_split_actions, sentences)):
         if shown and _compile(_FILE).search(sentence):
             continue
         if sentence.endswith("?") or _compile(_NOT_HERE).search(sentence):
@@ -237,7 +256,14 @@ def _find_claims(reply: str) -> Iterator[Claim]:
                 unsent = action is _Action.DELETED and _compile(_MESSAGES).search(sentence)  # a channel deletes it
                 backing = _EFFECTS[_Action.SENT] if unsent else frozenset[Effect]()
                 yield Claim(sentence[:_MAX_CLAIM_CHARS], _EFFECTS[action] | backing)
-                break
+
+
+def _split_actions(sentence: str) -> Iterator[str]:
+    """Yield each action of "I've sent it and deleted the file" as a sentence, without what others were told."""
+    first, *others = _compile(_AND).split(_compile(_CONTENT).sub(r"\1.", sentence))
+    yield first
+    mine = _compile(rf"^{_LEAD}I(?:'ve|\s+have)?\b").search(first)
+    yield from (f"I've {other}" for other in others if mine)
 
 
 def _strip_quotes(reply: str) -> str:
@@ -252,7 +278,7 @@ def _strip_quotes(reply: str) -> str:
 
 def _split_sentences(text: str) -> Iterator[str]:
     for part in re.split(r"(?<=[.!?…])\s+|\n+", text):
-        if sentence := " ".join(part[: 2 * _SEARCHED_CHARS].split()).strip(" *_#"):
+        if sentence := " ".join(part[: 2 * _SEARCHED_CHARS].split()).strip(" _#").rstrip("*"):
             yield sentence[:_SEARCHED_CHARS]
 
 
@@ -269,6 +295,7 @@ def _hint_pattern() -> re.Pattern[str]:
         "zahlung|überweisung|gestellt|alarm|timer|wecker|replied|let|geantwortet|geschrieben|bescheid|informiert|"
     )
     further += "benachrichtigt|informed|entfernt|erstellt|angelegt|geplant|kalender|invited|shared|updated|edited|"
+    further += "told|contacted|pushed|ordered|moved|way|unterwegs|reservation|booking|added|event|"
     further += "renamed|overwritten|cancel|abgesagt|storniert|gekündigt|eingeladen|angeschrieben"
     return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
@@ -288,13 +315,17 @@ def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
         claims = [
             rf"{have}(?:{en})\b{plain}",
             rf"^{_LEAD}{the}(?:[\w-]+\s+)?(?:{_THINGS})\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b",
+            rf"^{_LEAD}(?:your|the)\s+(?:{_THINGS}){_TO}\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b"
+            r"(?!\s+(?:by|back)\b)(?!.*\b(?:says?|according|writes)\b)",
+            rf"^{_LEAD}(?:{en})\s+{_OBJECT}",
             rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:is|are)\s+(?:now\s+|successfully\s+)+(?:{en})\b",
             rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:{en})(?:\s+(?:successfully|to|in|as|for|under|at|on)\b[^:]*)?[.!]*$",
             rf"^{_LEAD}(?:{en})(?:\s+(?:to|in|as|under|for)\s+\S+(?:\s\S+){{0,3}})?[.!]*$",
             rf"^{_LEAD}(?:it|everything|all)(?:'s|\s+is|\s+has\s+been)\s+{soon}(?:{en})[.!]*$",
             rf"\b(?:ich\s+(?:habe|hab)|(?:habe|hab)\s+ich)\b(?:[^.;:,]|\.(?=\w)){{0,90}}\b(?:{de})\b",
             rf"^{_LEAD}{das}(?:\w+\s+)?(?:{_DINGE})\s+(?:ist|sind)\s+{bald}{within}(?:{de})[.!]*$",
-            rf"^{_LEAD}{das}(?:{_DINGE})\s+wurden?\s+{bald}{within}(?:{de})[.!]*$",
+            rf"^{_LEAD}{das}(?:{_DINGE}){_AN}\s+wurden?\s+{bald}{within}(?:{de})[.!]*$",
+            rf"^{_LEAD}{das}(?:{_DINGE}){_AN}\s+(?:ist|sind)\s+{bald}(?:{de})[.!]*$",
             rf"^{_LEAD}(?:{_DINGE})\s+{within}(?:{de})[.!]*$",
             rf"^{_LEAD}(?:{de})[.!]*$",
         ]
