@@ -434,3 +434,12 @@ async def test_statement_that_each_turn_runs_once_is_compiled_once(tmp_path: Pat
             before = connection.cache_stats()["misses"]
             connection.execute(once).fetchall()
             assert connection.cache_stats()["misses"] == before
+
+
+async def test_opening_keeps_neither_the_pages_nor_the_statements_of_its_checks(tmp_path: Path) -> None:
+    """A start reads a page of every table and index, each with a statement of its own: together 1 MiB."""
+    for _ in range(2):
+        connection = database.open_database(tmp_path, SETTINGS, CLOCK.now()).connection
+        assert connection.status(apsw.SQLITE_DBSTATUS_STMT_USED)[0] < 100_000
+        assert connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0] < 100_000
+        connection.close()

@@ -104,6 +104,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
             _look_at_roots(connection)
             connection = migrate(connection, path, now, settings.upgrade_backups, again)
             run, unclean = _begin_run(connection, now)
+            connection.execute("PRAGMA shrink_memory")  # the pages read or written until now are rarely needed again
             if unclean:
                 check_note(path).touch(mode=0o600)
             return OpenedDatabase(connection, path, run, unclean)
@@ -122,8 +123,9 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
 def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
     connection.execute("BEGIN IMMEDIATE")
     last = find_row(connection, "SELECT ended FROM runs ORDER BY id DESC LIMIT 1")
-    sql = "INSERT INTO runs (pid, version, began) VALUES (?, ?, ?)"
-    connection.execute(sql, (os.getpid(), __version__, now.timestamp()))
+    connection.execute(
+        "INSERT INTO runs (pid, version, began) VALUES (?, ?, ?)", (os.getpid(), __version__, now.timestamp())
+    )
     run = connection.last_insert_rowid()
     connection.execute("COMMIT")
     return run, last is not None and last[0] is None
@@ -211,11 +213,11 @@ def _look_at_roots(connection: apsw.Connection) -> None:
     """Read the first page of every table and index. Raises CorruptError if one has other contents."""
     for kind, name, table, sql in all_rows(connection, _ROOTS):
         if kind == "table":
-            connection.execute(f'SELECT 1 FROM "{name}" NOT INDEXED LIMIT 1').fetchall()  # noqa: S608 - names of the schema
+            look = f'SELECT 1 FROM "{name}" NOT INDEXED LIMIT 1'  # noqa: S608 - names of the schema
         else:
             _, partial, where = (sql or "").partition(" WHERE ")
-            among = f"{partial}{where}"
-            connection.execute(f'SELECT 1 FROM "{table}" INDEXED BY "{name}"{among} LIMIT 1').fetchall()  # noqa: S608
+            look = f'SELECT 1 FROM "{table}" INDEXED BY "{name}"{partial}{where} LIMIT 1'  # noqa: S608
+        connection.execute(look, can_cache=False).fetchall()
 
 
 def _move_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:

@@ -141,7 +141,7 @@ def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> No
     with nullcontext() if version else connection:
         for number, file in enumerate(migrations()[version:upto], version + 1):
             with connection:
-                connection.execute(file.read_text("utf-8"))
+                connection.execute(file.read_text("utf-8"), can_cache=False)
                 connection.execute(f"PRAGMA user_version = {number}; PRAGMA application_id = {APPLICATION_ID}")
 
 
