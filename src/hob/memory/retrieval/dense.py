@@ -10,7 +10,7 @@ import re
 import struct
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from itertools import zip_longest
@@ -27,6 +27,7 @@ _MAX_DIMENSIONS = 768
 _BLOCK_ITEMS = 65_536
 """Items per block; a multiple of 8."""
 _NONZERO = re.compile(rb"[^\0]")
+_BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 
 
 @dataclass(slots=True)
@@ -135,7 +136,7 @@ def _make_comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[
     asked = tuple(vector)
     if len(asked) <= _MAX_DIMENSIONS:
         return struct.Struct(f"<{len(asked)}e"), lambda numbers: 1 - math.dist(asked, numbers) ** 2 / 2
-    great = {*sorted(range(len(asked)), key=lambda place: -abs(asked[place]))[:_MAX_DIMENSIONS]}
+    great = {*sorted(range(len(asked)), key=[*map(abs, asked)].__getitem__, reverse=True)[:_MAX_DIMENSIONS]}
     some = tuple(number for place, number in enumerate(asked) if place in great)
     opposite, four = tuple(-number for number in some), 4 * sum(number * number for number in some) or 1.0
     packed = struct.Struct("<" + "".join("e" if place in great else "2x" for place in range(len(asked))))
@@ -159,8 +160,8 @@ def _weights(vector: Sequence[float]) -> list[int]:
     return [min(3, int(abs(number) / mean + 0.5)) for number in reversed(vector)]
 
 
-def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the difference and position of the block's nearest items."""
+def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """Return the difference and position of the block's nearest items."""
     every, size = (1 << block.count) - 1, -(-block.count // 8)
     unlike: tuple[list[int], list[int]] = ([], [])
     alike: tuple[list[int], list[int]] = ([], [])
@@ -170,12 +171,13 @@ def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iter
             if weight >> power & 1:
                 numbers.append(bits)
     digits = _subtract(_add_columns(unlike), _add_columns(alike), sum(weights).bit_length(), every)
-    packed = [digit.to_bytes(size, "little") for digit in digits]
-    for some in _NONZERO.finditer(_select_least(digits, every).to_bytes(size, "little")):
-        byte = some.start()
-        for bit in range(8):
-            if some[0][0] >> bit & 1:
-                yield sum((each[byte] >> bit & 1) << power for power, each in enumerate(packed)), 8 * byte + bit
+    least = _select_least(digits, every).to_bytes(size, "little")
+    places = [(some.start(), bit) for some in _NONZERO.finditer(least) for bit in _BITS_OF[some[0][0]]]
+    sums = [0] * len(places)
+    for power, digit in enumerate(digits):
+        packed = digit.to_bytes(size, "little")
+        sums = [found | (packed[byte] >> bit & 1) << power for found, (byte, bit) in zip(sums, places, strict=True)]
+    return zip(sums, [8 * byte + bit for byte, bit in places], strict=True)
 
 
 def _add_columns(columns: Sequence[Sequence[int]]) -> list[int]:

@@ -111,10 +111,9 @@ _OF_ANY_DAY = SMALL_WORDS.union(_OF_ANY_DAY_WORDS.split())
 """Words that say nothing about a question's subject except its day."""
 _HINT = re.compile(
     r"\d|\b(?:last|previous|letzte|vorige|vergangene|this|diese|ago|vor|yesterday|gestern|today|heute|tonight|weekend|"
-    rf"wochenende|christmas|weihnacht|xmas|{_MONTH}|{_WEEKDAY}|{_SEASON})",
-    re.I,
+    rf"wochenende|christmas|weihnacht|xmas|{_MONTH}|{_WEEKDAY}|{_SEASON})"
 )
-"""Matches every text that contains a date expression; most questions contain none."""
+"""Matches every text in lower case that contains a date expression; most questions contain none."""
 _WRITTEN = (*_DAYS, _IN_MONTH)
 _DATES = (*_WRITTEN, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
 _DAY = timedelta(days=1)
@@ -151,7 +150,7 @@ class Query:
     def parse(cls, text: str, now: float, zone: tzinfo | None = UTC) -> "Query":
         """Parse a question. Relative days count from `now` in this zone (None: the machine's)."""
         today = datetime.fromtimestamp(now, zone).date()
-        days = tuple(dict.fromkeys(_days(text, today))) if _HINT.search(text) else ()
+        days = tuple(dict.fromkeys(_days(text, today))) if _HINT.search(text.lower()) else ()
         return cls(
             text=text,
             now=now,

@@ -125,15 +125,16 @@ class _Ranking:
         self._words = found.words
         self._unknown = found.unknown
         self._entries = entries
-        self._held = dict.fromkeys(entries, 0)
+        self._held = held = dict.fromkeys(entries, 0)
         """The question's words that each item contains, as a bit mask."""
-        self._scores = dict.fromkeys(entries, 0.0) | found.scores
+        self._scores = scores = dict.fromkeys(entries, 0.0) | found.scores
+        others = entries.keys() - found.scores.keys()
         for bit, word in enumerate(found.words):
             mask, weights = 1 << bit, word.weights
             for seq in entries.keys() & weights.keys():
-                self._held[seq] |= mask
-                if seq not in found.scores:
-                    self._scores[seq] += weights[seq]
+                held[seq] |= mask
+            for seq in weights.keys() & others:
+                scores[seq] += weights[seq]
         self._around = dict(self._held)
         """The same for each item together with its direct neighbours."""
         self._spread(found, near)

@@ -237,7 +237,7 @@ class Analyzer:
 
     def learn(self, texts: Iterable[Sequence[str]]) -> None:
         """Stem the new words of these texts at once, which costs a tenth as much as one by one."""
-        new = sorted({word for words in texts for word in words if word not in self._english and word.isascii()})
+        new = [*{word for words in texts for word in words if word not in self._english and word.isascii()}]
         if new and len(self._english) < _MAX_KNOWN:
             self._english.update(zip(new, self._tokenize_english(" ".join(new)), strict=True))
 

@@ -100,6 +100,11 @@ def _in_order(blocks: Mapping[tuple[int, int], Mapping[str, Sequence[int]]]) -> 
                     yield scope, stem, block, array("I", postings[stem]).tobytes()
 
 
+def count_to_block_end(last: int) -> int:
+    """Return how many rows after this one fill the next block: all of its postings are then written once."""
+    return (2 << BITS) - 1 - (last & LOW)
+
+
 def missing(connection: apsw.Connection, at_most: int) -> list[int]:
     """Return the newest rows older than the index, which a release without an index has stored."""
     return [seq for (seq,) in all_rows(connection, _MISSING, (at_most,))]

@@ -81,10 +81,8 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_LARGE_BATCH, _MAX_UNINDEXED, _INDEX_BATCH = 50, 7_000, 1_000
-"""Minimum size of a batch that is indexed after it was acknowledged, maximum number of items that wait for it, and
-number of items then indexed together, at half the cost per item of a hundred.
-"""
+_LARGE_BATCH, _MAX_UNINDEXED = 50, 8_000
+"""Minimum size of a batch that is indexed after it was acknowledged, and maximum number of items that wait for it."""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
 _WAITING = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ({_LAST_INDEXED}) ORDER BY i.seq LIMIT ?"  # noqa: S608 - no value
@@ -136,13 +134,14 @@ def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
     """Index small batches now, and large ones once no write waits. Every search completes the index first."""
     if not added:
         return
-    waiting = added[-1].seq - len(added) > _last_indexed(connection)
+    last = _last_indexed(connection)
+    waiting = added[-1].seq - len(added) > last
     if not isinstance(connection, WriteConnection) or (not waiting and len(added) < _LARGE_BATCH):
         index_waiting(connection) if waiting else index.add(connection, added)
         return
     connection.later = partial(index_waiting, at_most=_LARGE_BATCH * 5)
-    if added[-1].seq - _last_indexed(connection) > _MAX_UNINDEXED:
-        index_waiting(connection, max(_INDEX_BATCH, 2 * len(added)))
+    if added[-1].seq - last > _MAX_UNINDEXED:
+        index_waiting(connection, max(index.count_to_block_end(last), 2 * len(added)))
 
 
 def _last_indexed(connection: apsw.Connection) -> int:

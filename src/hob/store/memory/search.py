@@ -144,14 +144,16 @@ class Matches:
 class _Weights(dict[int, float]):
     """Cache of BM25 weights by term frequency and item length."""
 
+    __slots__ = ("_constants",)
+
     def __init__(self, idf: float, k1: float, even: float, by_length: float) -> None:
         super().__init__()
-        self._idf, self._k1, self._even, self._by_length = idf, k1, even, by_length
+        self._constants = idf, k1, even, by_length
 
     def __missing__(self, shape: int) -> float:
-        times, length = shape & MAX_TIMES, shape >> 6
-        norm = self._k1 * (self._even + self._by_length * length)
-        weight = self[shape] = self._idf * times * (self._k1 + 1) / (times + norm)
+        idf, k1, even, by_length = self._constants
+        times = shape & MAX_TIMES
+        weight = self[shape] = idf * times * (k1 + 1) / (times + k1 * (even + by_length * (shape >> 6)))
         return weight
 
 
