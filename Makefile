@@ -11,7 +11,7 @@ NODE_PATH = $(CURDIR)/.venv/node:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # else all of Hob and of the tests is compiled anew by every process
 BIN ?= $(HOME)/.local/bin
 
-.PHONY: run link quick test test-full check format bench web docs catalog names clean
+.PHONY: run link quick test test-full check types rules format bench web docs catalog names clean
 
 run: .venv/ready
 	@command -v hob >/dev/null || \
@@ -41,10 +41,15 @@ test-full: check .venv/web .venv/agents
 	@echo "seed $(SEED)"
 	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED) --timeout 3600
 
-check: .venv/dev
+check: .venv/dev  # mypy keeps one core busy for as long as another takes for the rest
+	@$(MAKE) --no-print-directory -j2 types rules
+
+types: .venv/dev
+	.venv/bin/mypy
+
+rules: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/python -m tests.architecture.statements
 

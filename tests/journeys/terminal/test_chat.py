@@ -50,6 +50,7 @@ async def at_ready(shared: Shared) -> AsyncIterator[Terminal]:
         yield terminal
 
 
+@SHARED
 async def test_answer_is_streamed_and_the_prompt_stays(shared: Shared) -> None:
     shared.world.model.script.append(
         Reply("# Title\n\nSome **bold** words and more of them.\n\nThe end of it.", pause=0.2)
