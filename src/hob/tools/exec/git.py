@@ -197,7 +197,8 @@ def _spawn(argv: list[str], environ: Mapping[str, str], given: int) -> tuple[int
     output, writes = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, given, 0), (os.POSIX_SPAWN_DUP2, writes, 1), (os.POSIX_SPAWN_DUP2, writes, 2)]
     try:
-        return os.posix_spawn(argv[0], argv, environ, file_actions=actions, setsid=True), output
+        pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setsid=True, setsigdef=(signal.SIGPIPE,))
+        return pid, output
     except OSError:
         os.close(output)
         raise
