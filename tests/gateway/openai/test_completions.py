@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelReply, StopReason, UserMessage
+from hob.core.models import ModelReply, ModelRequest, StopReason, UserMessage
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import TokenFile
@@ -306,3 +306,26 @@ async def test_request_may_hold_at_most_32_files(hob: Machine) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
         await ask(client_of(hob), {"role": "user", "content": [picture] * 33})
     assert caught.value.param == "messages"
+
+
+async def test_model_is_told_to_wait_for_sub_agents_before_the_only_answer(tmp_path: Path) -> None:
+    parent = iter([
+        calls(("load_tools", '{"names": ["agents"]}')),
+        calls(("spawn", '{"task": "When does the shop open?"}')),
+        calls(("sessions_yield", "{}")),
+        ModelReply("It opens at 9."),
+    ])  # fmt: skip
+    seen: list[str] = []
+
+    def answer(request: ModelRequest) -> ModelReply:
+        if "You are a sub-agent" in request.messages[0].text:
+            return ModelReply("At 9.")
+        seen.append(request.messages[-1].text)
+        return next(parent)
+
+    home = tmp_path / "home"
+    async with machine(home, *[answer] * 5, HOB_WORKSPACE_PATH=str(tmp_path / "workspace")) as hob:
+        said = await ask(client_of(hob), "have a sub-agent find out when the shop opens")
+    assert said.choices[0].message.content == "It opens at 9."
+    assert "call sessions_yield before it" in seen[2]
+    assert "At 9." in seen[3]

@@ -24,7 +24,7 @@ from hob.app.subagents.specs import (
 )
 from hob.core.content.chunks import short_title
 from hob.core.errors import InvalidCall, NotFound, ResultPending
-from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
+from hob.core.ids import ONE_TURN_PREFIX, InboundId, SessionKey, digest, new_trace_id
 from hob.core.messages import INTERNAL_CHANNEL, Address, Quoted
 from hob.core.models import Thinking, TranscriptEntry
 from hob.core.money import dollars
@@ -57,6 +57,8 @@ _SENT = (
     "[A message from session {parent}: another session of Hob, not the user. Your answer goes back to it; "
     "REPLY_SKIP sends none.]\n\n{message}"
 )
+
+_ONE_TURN = "This conversation ends with your answer, and later results are not shown: call sessions_yield before it."
 
 
 class SubagentToolset:
@@ -129,7 +131,8 @@ class SubagentToolset:
             chosen["thinking"] = Thinking(thinking)
         await self._store.subagents.add(row, inbound, settings.max_children, accepted, **chosen)
         self._runs.wake()
-        return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
+        told = {"accepted": True, "runId": id, "childSessionKey": session}
+        return json.dumps(told | ({"note": _ONE_TURN} if turn.session.startswith(ONE_TURN_PREFIX) else {}))
 
     def _check_model(self, name: str) -> None:
         """Raise InvalidCall if no model has this name."""
