@@ -105,6 +105,18 @@ def _sorted(postings: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return [(*key, sorted(str(hex_)[at : at + 8] for at in range(0, len(str(hex_)), 8))) for *key, hex_ in postings]
 
 
+def test_vectors_an_older_release_stored_are_kept() -> None:
+    connection = apsw.Connection(":memory:")
+    apply_migrations(connection, 38)
+    connection.execute(
+        "INSERT INTO memory_vectors (seq, embedder, vector) VALUES (2, 1, x'01'), (1, 2, x'02'), (1, 1, x'03')"
+    )
+    apply_migrations(connection)
+    found = ScopedIndex(connection, Scope("owner"))
+    assert found.vectors(1, [1, 2]) == {1: b"\x03", 2: b"\x01"}
+    assert found.vectors(2, [1, 2]) == {1: b"\x02"}
+
+
 async def test_erased_item_leaves_no_stem_in_the_file(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         said = MemoryItem(
