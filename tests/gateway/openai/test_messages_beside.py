@@ -101,3 +101,12 @@ async def test_answer_in_a_requested_form_stands_alone(tmp_path: Path) -> None:
         assert answer.choices[0].message.content == '{"cup": 1}'
         assert [each["text"] for each in answer.hob["messages"]] == ["Tea is ready."]
         assert (await client.responses.retrieve(f"resp_{answer.hob['id']}")).output_text == '{"cup": 1}'
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_messages_precede_a_question(tmp_path: Path, stream: bool) -> None:
+    question = calls(("ask_user", '{"question": "Which cup?", "options": ["Blue", "Red"]}'))
+    async with sending(tmp_path, OPEN, TEA, question) as hob:
+        answer = await ask(client_of(hob), "tea", stream=stream)
+        text = await streamed(answer) if stream else answer.choices[0].message.content
+        assert text == "Tea is ready.\n\nWhich cup?\n1. Blue\n2. Red"
