@@ -107,7 +107,7 @@ async def test_running_daemon_is_not_judged_by_the_environment_of_the_shell() ->
         assert not ids(report) & {"gateway.port", "models.none"}
         said = await world.hob("models", stdin=None, **none)
         assert "Current model: none" not in said.out
-        assert "in this shell's environment it would be: none (" in said.out
+        assert "With this shell's environment it would be: none (" in said.out
 
 
 @pytest.mark.parametrize(
