@@ -23,11 +23,11 @@ from tests.journeys.world import SHARED, TOKEN, Shared, World
 FILE = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
 FILE_V1 = json.loads((ROOT / "docs" / "openapi-v1.json").read_text("utf-8"))
 CHECKS = [
+    checks.negative_data_rejection,
     checks.status_code_conformance,
     checks.content_type_conformance,
     checks.response_headers_conformance,
     checks.response_schema_conformance,
-    checks.negative_data_rejection,
     checks.allow_header_conformance,
 ]
 SOON, LATEST = 0.1, 25.0
@@ -58,7 +58,8 @@ def fuzz(url: str, examples: int, operation: Any) -> None:
         response = case.call(base_url=url, headers=headers, timeout=30)
         # 502 and similar are model failures that the file describes; 500 is a bug
         assert response.status_code != 500, f"{case.method} {case.path}: {response.text}"
-        case.validate_response(response, checks=CHECKS)
+        # a body too large to be read (413) is rejected too, which schemathesis does not count
+        case.validate_response(response, checks=CHECKS[1:] if response.status_code == 413 else CHECKS)
 
     ask()
 
