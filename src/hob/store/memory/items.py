@@ -81,7 +81,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_LARGE_BATCH, _MAX_UNINDEXED = 50, 8_000
+_LARGE_BATCH, _MAX_UNINDEXED = 50, 7_000
 """Minimum size of a batch that is indexed after it was acknowledged, and maximum number of items that wait for it."""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
