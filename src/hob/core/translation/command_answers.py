@@ -108,7 +108,7 @@ ENGLISH: Mapping[Answer, str] = {
     ),
     Answer.UNKNOWN_NEAR: "Unknown command {name}. Did you mean {near}? To send it to the model, begin with a space.",
     Answer.STATUS: (
-        "Hob {version}: {running} running, {waiting} waiting, {owed} replies to be sent; model {model}; "
+        "Hob {version}: {running} running, {waiting} waiting, {pending} replies to be sent; model {model}; "
         "database {store}."
     ),
     Answer.STATUS_FOR_APPROVAL: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
