@@ -101,6 +101,22 @@ async def notifications_are_on(tab: Tab) -> None:
     await page.wait_for_function(_LISTED)
 
 
+_SHOWN = """count => new Promise((done) => {
+  const look = async () => {
+    const shown = await (await navigator.serviceWorker.ready).getNotifications();
+    if (shown.length === count) done(shown.map(({ title, body, data, tag }) => ({ title, body, data, tag })));
+    else setTimeout(look, 50);
+  };
+  look();
+})"""
+
+
+async def notifications(tab: Tab, count: int) -> list[dict[str, str]]:
+    """Wait until so many notifications are shown."""
+    shown: list[dict[str, str]] = await tab.page.evaluate(_SHOWN, count)
+    return shown
+
+
 async def open_tab(world: World, browser: Browser, path: str = "/") -> Tab:
     errors: list[str] = []
     context = await browser.new_context(locale="en-US", reduced_motion="reduce")

@@ -18,7 +18,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.conftest import Rounds
-from tests.dashboard.conftest import notifications_are_on, open_tab
+from tests.dashboard.conftest import notifications, notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, link_of, scene
 from tests.dashboard.screenshots import VIEWS, show
 from tests.journeys.world import World
@@ -671,16 +671,6 @@ async def test_second_tab_follows_changes_of_settings_and_conversations_in_the_f
         assert tab.errors + other.errors == []
 
 
-NOTIFIED = """count => new Promise((done) => {
-  const look = async () => {
-    const shown = await (await navigator.serviceWorker.ready).getNotifications();
-    if (shown.length === count) done(shown.map((each) => [each.title, each.tag]));
-    else setTimeout(look, 50);
-  };
-  look();
-})"""
-
-
 async def test_browser_notifies_of_an_approval_while_the_page_is_hidden(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/trust")
@@ -688,9 +678,10 @@ async def test_browser_notifies_of_an_approval_while_the_page_is_hidden(world: W
         await notifications_are_on(tab)
         world.model.script.append(ASKED[2])
         asked = (await daemon.post("Clean up.", session="main")).json()
-        assert await page.evaluate(NOTIFIED, 1) == [["Hob wants to run rm -rf .", asked["approvals"][0]]]
+        (shown,) = await notifications(tab, 1)
+        assert (shown["title"], shown["tag"]) == ("Hob wants to run rm -rf .", asked["approvals"][0])
         await page.get_by_role("button", name="Deny").click()
-        assert await page.evaluate(NOTIFIED, 0) == []
+        assert await notifications(tab, 0) == []
         assert tab.errors == []
 
 

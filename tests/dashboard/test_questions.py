@@ -5,7 +5,7 @@ import json
 from playwright.async_api import Browser, Page, expect
 
 from hob.testing.model_server import Reply
-from tests.dashboard.conftest import notifications_are_on, open_tab
+from tests.dashboard.conftest import notifications, notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED
 from tests.dashboard.test_browser import say
 from tests.journeys.world import Daemon, World
@@ -59,22 +59,17 @@ async def test_question_is_answered_from_home(world: World, browser: Browser) ->
         assert tab.errors == []
 
 
-SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(
-  ({ title, body, data }) => [title, body, data])"""
-NONE_SHOWN = "async () => !(await (await navigator.serviceWorker.ready).getNotifications()).length"
-
-
 async def test_question_is_a_browser_notification_until_it_is_answered(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser)
         await notifications_are_on(tab)
         await ask(world, daemon)
-        page = tab.page
-        await expect(page.get_by_text(QUESTION)).to_be_visible()
-        await page.wait_for_function(f"async () => !(await ({NONE_SHOWN})())")
-        assert await page.evaluate(SHOWN) == [[QUESTION, "red · blue", "/chat?session=api%3Agate"]]
+        await expect(tab.page.get_by_text(QUESTION)).to_be_visible()
+        (shown,) = await notifications(tab, 1)
+        assert (shown["title"], shown["body"]) == (QUESTION, "red · blue")
+        assert shown["data"] == "/chat?session=api%3Agate"
         await daemon.post("red", session="gate")
-        await page.wait_for_function(NONE_SHOWN)
+        assert await notifications(tab, 0) == []
         assert tab.errors == []
 
 

@@ -573,6 +573,7 @@ async def test_tab_key_reaches_every_place_and_button_in_order(world: World, bro
     async with world.serve():
         tab = await open_tab(world, browser)
         page = tab.page
+        await page.get_by_text("Start a conversation").first.wait_for()  # what arrives later would take the focus away
         await page.evaluate("() => document.activeElement.blur()")
         seen: list[str] = []
         for _ in range(40):

@@ -55,7 +55,7 @@ CASES: tuple[tuple[str, str, str, str], ...] = (
     ("crm_lookup", "Customer is called Maximilian Graf Trauttmansdorff.", "name", "Maximilian Graf Trauttmansdorff"),
     ("crm_lookup", "Emergency contact: Aunt Wilhelmina.", "emergency_contact", "Wilhelmina"),
     ("crm_lookup", "Insurance: Alte Leipziger, changed in January.", "insurer", "Alte Leipziger"),
-    ("crm_lookup", "Shoe size 46, wide; jacket 54.", "shoe_size", "46"),
+    ("crm_lookup", "Shoe size 46 wide; jacket 54.", "shoe_size", "46 wide"),
     (HEARTBEAT, "Reminder from your practice: your blood type is AB negative.", "blood_type", "AB negative"),
     (HEARTBEAT, "You are now divorced; the decree is attached.", "marital_status", "divorced"),
     (HEARTBEAT, "Your accountant is Frau Petersilie from now on.", "accountant", "Frau Petersilie"),

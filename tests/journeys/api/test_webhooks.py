@@ -5,14 +5,13 @@ import contextlib
 import hashlib
 import hmac
 import json
-import socket
 
 import pytest
 
 from tests.channels.receiving import HANG, Receiver, receiving
 from tests.channels.receiving import SECRET as KEY
 from tests.journeys.durability.test_boundaries import PLAIN
-from tests.journeys.world import LOST, World, until
+from tests.journeys.world import LOST, World, held_port, until
 
 SECRET = "a-secret-of-the-tests-0123"
 HOOKS = {"HOB_WEBHOOKS": f'{{ it = {{ secret = "{SECRET}" }} }}'}
@@ -110,15 +109,14 @@ async def test_approval_notification_has_no_details(world: World) -> None:
 
 
 async def test_webhook_loop_back_to_its_sender_is_ignored(world: World) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    settings = {
-        "HOB_GATEWAY_PORT": str(port),
-        "HOB_WEBHOOKS": f'{{ it = {{ secret = "{KEY}", scheme = "standard" }} }}',
-        **notifier(Receiver(f"http://127.0.0.1:{port}/hooks/it")),
-    }
-    async with world.serve(**settings) as daemon:
-        await daemon.post("hi")
-        await until(lambda: "came from Hob itself" in daemon.errors)
-        assert len((await daemon.ask("/tasks", all=1))["tasks"]) == 1
-        assert (await daemon.ask("/status"))["undeliverable"] == 0
+    with held_port() as port:
+        settings = {
+            "HOB_GATEWAY_PORT": str(port),
+            "HOB_WEBHOOKS": f'{{ it = {{ secret = "{KEY}", scheme = "standard" }} }}',
+            **notifier(Receiver(f"http://127.0.0.1:{port}/hooks/it")),
+        }
+        async with world.serve(**settings) as daemon:
+            await daemon.post("hi")
+            await until(lambda: "came from Hob itself" in daemon.errors)
+            assert len((await daemon.ask("/tasks", all=1))["tasks"]) == 1
+            assert (await daemon.ask("/status"))["undeliverable"] == 0
