@@ -10,7 +10,7 @@ import pytest
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import CallId
-from hob.core.memory import STALLED_SECONDS, Goal, GoalAnswer, GoalState, Scope
+from hob.core.memory import STALLED_SECONDS, FactAction, Goal, GoalAnswer, GoalState, Scope
 from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
@@ -126,11 +126,29 @@ async def test_goal_is_extracted_with_due_date_and_evidence_and_can_be_undone(tm
         (goal,) = await taken(hob, lambda known: known[0]["state"] == "done")
         assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]
         assert "you have the goal \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
+        (goal,) = await goals(hob)
+        assert (goal["state"], [note["text"] for note in goal["evidence"]]) == ("open", [wish])
         told = await says(hob, f"/memory undo {id}")  # the second time it is withdrawn, not dropped
         assert told.startswith("No longer known: you have the goal \u201cfinish my thesis\u201d")
         assert await goals(hob) == []
         assert await hob.app.store.items.of(SCOPE).select("i.source = 'fact:goal'") == []
         assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]
+
+
+async def test_undo_of_a_closed_goal_withdraws_the_closing_note_alone(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        goal = await memory(hob).facts.set_goal(SetGoalRequest(text="Learn to sail"))
+        for state, note in (("", "Booked a course"), ("done", "Passed the exam"), ("", "Framed the certificate")):
+            await hob.clock.advance(86_400)
+            await memory(hob).facts.set_goal(SetGoalRequest(id=goal["id"], state=state, note=note))
+        await memory(hob).facts.settle(goal["id"], FactAction.UNDO)
+        (goal,) = await goals(hob)
+        assert (goal["state"], [note["text"] for note in goal["evidence"]]) == (
+            "open", ["Booked a course", "Framed the certificate"]
+        )  # fmt: skip
+        items = await hob.app.store.items.of(SCOPE).select("i.source = 'fact:goal'")
+        assert {item.text for item in items} == {"Learn to sail", "Booked a course", "Framed the certificate"}
 
 
 async def test_forgetting_a_message_removes_its_goal_everywhere(tmp_path: Path) -> None:

@@ -44,14 +44,18 @@ _TAKEN = (
 """Goals that were taken in the background, found by their items' events in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
 _WITH_NOTES = (
-    "SELECT i.seq FROM memory_items i WHERE i.scope = ? AND i.agent = ? AND (i.id = ? OR i.seq IN"  # noqa: S608
-    f" (SELECT seq FROM memory_evidence WHERE source = ?) AND i.source = '{SOURCE}' AND i.kind = '{NOTE}')"
+    "SELECT i.seq FROM memory_items i WHERE i.scope = ?1 AND i.agent = ?2 AND (i.id = ?3 OR i.seq IN"  # noqa: S608
+    f" (SELECT seq FROM memory_evidence WHERE source = ?3) AND i.source = '{SOURCE}' AND i.kind = '{NOTE}')"
 )
+_CLOSING = f"{_WITH_NOTES} AND i.kind = '{NOTE}' AND i.at = (SELECT valid_to FROM memory_items WHERE id = ?3)"  # noqa: S608
 _PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
 _SEQ = "SELECT seq FROM memory_items WHERE id = ?"
 _CHANGE = "UPDATE memory_goals SET state = ?, due = ?, changed = ? WHERE seq = ?"
-_CLOSED = "UPDATE memory_items SET valid_to = ? WHERE seq = ?"
+_CLOSED = (
+    "UPDATE memory_items SET valid_to = iif(?1 = 'open', NULL, ?2) WHERE seq = ?3"
+    " AND (SELECT state FROM memory_goals WHERE seq = ?3) != ?1"
+)
 _SHORTEST = 6
 
 
@@ -110,7 +114,7 @@ class StoredGoals(StorePart):
         return await self._whole(scope, await self._writer.write(job))
 
     async def turn_back(self, scope: Scope, id: str) -> tuple[Goal, Goal | None]:
-        """Reopen a closed goal, or erase an open one with its notes, as if it had never been read.
+        """Reopen a closed goal without the note that closed it, or erase an open one with its notes.
 
         Returns the goal before and after. Raises NotFound, StoreErrors.
         """
@@ -118,15 +122,14 @@ class StoredGoals(StorePart):
         if len(known) != 1:
             raise NotFound(translatable("there is no goal {id}", id=id))
         (before,) = known
-        if before.state is not GoalState.OPEN:
-            return before, await self.change(scope, before.id, GoalState.OPEN, None, None, before.label)
-        await self._withdraw(scope, before.id)
-        return before, None
+        return before, await self._turn_back(scope, before)
 
     @transaction
-    def _withdraw(self, connection: apsw.Connection, scope: Scope, id: str) -> None:
-        values = (scope.person, scope.agent, id, id)
-        erase_items(connection, [row[0] for row in all_rows(connection, _WITH_NOTES, values)], self._now())
+    def _turn_back(self, connection: apsw.Connection, scope: Scope, goal: Goal) -> Goal | None:
+        closed, now = goal.state is not GoalState.OPEN, self._now()
+        rows = all_rows(connection, _CLOSING if closed else _WITH_NOTES, (scope.person, scope.agent, goal.id))
+        erase_items(connection, [row[0] for row in rows], now)
+        return _put(connection, replace(goal, state=GoalState.OPEN), now) if closed else None
 
     async def _whole(self, scope: Scope, goal: Goal) -> Goal:
         return next((each for each in await self.goals(scope) if each.id == goal.id), goal)
@@ -201,8 +204,8 @@ def put_goal(connection: apsw.Connection, item: MemoryItem, goal: Goal) -> None:
 
 def _put(connection: apsw.Connection, goal: Goal, now: float) -> Goal:
     (seq,) = find_row(connection, _SEQ, (goal.id,)) or (0,)
+    connection.execute(_CLOSED, (goal.state.value, now, seq))
     connection.execute(_CHANGE, (goal.state.value, goal.due, now, seq))
-    connection.execute(_CLOSED, (None if goal.state is GoalState.OPEN else now, seq))
     return replace(goal, changed=now)
 
 
