@@ -419,7 +419,7 @@ async def test_input_history_is_kept_for_the_next_chat_without_secrets(world: Wo
 
 async def test_private_conversation_is_neither_in_the_history_nor_a_title(world: World) -> None:
     async with ready(world) as terminal:
-        terminal.type("/private my secret love", ENTER)
+        terminal.type("/Private my secret love", ENTER)
         await terminal.see("From here on nothing is remembered.")
         await terminal.see("You said: my secret love")
         await terminal.see_now("private-", READY)

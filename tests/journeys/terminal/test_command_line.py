@@ -47,8 +47,9 @@ async def test_json_is_the_whole_result_and_nothing_else(world: World) -> None:
     assert world.model.chats[0].json()["model"] == "other-1"
 
 
-async def test_question_after_private_is_asked_in_a_private_conversation(world: World) -> None:
-    said = await world.hob("ask", "/private hello", "--json")
+@pytest.mark.parametrize("question", ["/private hello", " /Private\nhello"])
+async def test_question_after_private_is_asked_in_a_private_conversation(world: World, question: str) -> None:
+    said = await world.hob("ask", question, "--json")
     view = json.loads(said.out)
     assert view["reply"] == "You said: hello"
     assert view["session"].startswith("local:private-")

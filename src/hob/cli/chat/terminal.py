@@ -23,7 +23,7 @@ from hob.cli.chat.conversation import HOW_TO_ANSWER, ChatQuestion, Conversation
 from hob.cli.chat.follower import MessageFollower
 from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
-from hob.cli.chat.input.input_draft import InputDraft
+from hob.cli.chat.input.input_draft import DraftedMessage, InputDraft
 from hob.cli.chat.input.keys import key_bindings
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.plain import show_ends
@@ -45,7 +45,6 @@ from hob.core.lazy import Lazy
 from hob.core.memory import PRIVATE, is_private
 from hob.store.erasure.chat_history import CHAT_HISTORY
 
-PRIVATELY, SWITCH = "/private", "/session"
 STOP = "/stop"
 
 
@@ -201,24 +200,27 @@ class TerminalChat:
             self.buffer.insert_text(files)
             drafted = self._draft.whole(rest)
         name, _, rest = drafted.text.strip().partition(" ")
-        # saved once Hob has named its conversation, which another client may have made private
-        new = not self._private and self._history.recall(drafted.text)
-        if name == PRIVATELY or (name == SWITCH and PRIVATE in rest):
-            self._is_private = True
-        elif name == SWITCH:
-            self._is_private = False
         if name in LEAVE:
             self.leave()
         elif name == ATTACH:
             self._attach(rest.strip())
         else:
-            after = own_help(self.conversation.language) if name == "/help" else ""
-            done = partial(self._save, drafted.text) if new else bool
-            if name == PRIVATELY and rest.strip():  # once the conversation is private, the rest is said there
-                _, _, said = drafted.draft.strip().partition(" ")
-                done = partial(self.conversation.send, self._draft.whole(said.strip()))
-                drafted = self._draft.whole(PRIVATELY)
-            self.conversation.send(drafted, after, done)
+            self._send(drafted)
+
+    def _send(self, drafted: DraftedMessage) -> None:
+        """Send a message or command; a text after `/private` follows once the conversation is private."""
+        # saved once Hob has named its conversation, which another client may have made private
+        new = not self._private and self._history.recall(drafted.text)
+        done = partial(self._save, drafted.text) if new else bool
+        name, rest = parse(drafted.text.strip()) or ("", "")
+        if name == "session":
+            self._is_private = PRIVATE in rest
+        elif name == "private":
+            self._is_private = True
+            if rest:
+                _, said = parse(drafted.draft.strip()) or ("", "")
+                done, drafted = partial(self.conversation.send, self._draft.whole(said)), self._draft.whole("/private")
+        self.conversation.send(drafted, own_help(self.conversation.language) if name == "help" else "", done)
 
     def _save(self, text: str) -> None:
         if not is_private(SessionKey(self.conversation.session)):
@@ -273,7 +275,7 @@ class TerminalChat:
         elif self._answerable and (name := text.strip().partition(" ")[0]) in (STOP, *LEAVE):
             self.conversation.stop() if name == STOP else self.leave()
         elif self._answerable and parse(text) is not None:
-            self.conversation.send(self._draft.whole(text))
+            self._send(self._draft.whole(text))
         elif self._answerable and text.strip():
             # perhaps a message for later: it returns to the prompt once no question is shown
             self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))

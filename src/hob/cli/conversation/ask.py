@@ -1,19 +1,16 @@
 """`hob ask`: one question; the answer on standard output, everything else on standard error."""
 
 import os
-import re
 import sys
 from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
+from hob.agent.commands.table import parse
 from hob.app.daemon.daemon_client import local_key
 from hob.cli.daemon_requests import USAGE, perform, resumed, sent
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.memory import PRIVATE
-
-_PRIVATELY = re.compile(r"\s*/private\s+(?=\S)")
-"""Begins a question that is asked in a private conversation, its only one."""
 
 
 def ask(
@@ -48,8 +45,9 @@ def ask(
         told = _('write a question: hob ask "..."; or wait for an earlier message: hob ask --resume ID')
         print(f"hob: {told}", file=sys.stderr)
         return USAGE
-    if text is not None and (privately := _PRIVATELY.match(text)):
-        text, session = text[privately.end() :], f"{PRIVATE}{os.urandom(3).hex()}"
+    command, said = parse((text or "").strip()) or ("", "")
+    if command == "private" and said:  # asked in a private conversation of this question alone
+        text, session = said, f"{PRIVATE}{os.urandom(3).hex()}"
     body: dict[str, Any] = {"message": text, "channel": "local"}
     body |= {"session": local_key(session)} if session else {}
     body |= {"model": model} if model else {}
