@@ -4,7 +4,7 @@ import json
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
 from typing import Final
 
 import apsw
@@ -18,6 +18,8 @@ BITS = 10
 LOW = (1 << BITS) - 1
 MAX_TIMES = 63
 _LONGEST = 65_535
+_Postings = defaultdict[str, "array[int]"]
+_Row = tuple[int, str, int, "array[int]"]
 
 _ADD_SCOPE = (
     "INSERT INTO memory_scopes (person, agent) VALUES (?, ?) ON CONFLICT DO UPDATE SET agent = agent RETURNING id"
@@ -59,7 +61,7 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     scopes: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[int, str], int] = {}
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
-    blocks: defaultdict[tuple[int, int], defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    blocks: defaultdict[tuple[int, int], _Postings] = defaultdict(lambda: defaultdict(partial(array, "I")))
     rows = []
     texts = [words_of(item.text) for item in items]
     ANALYZER.learn(texts)
@@ -79,9 +81,9 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
                 item.kind, item.at, item.importance, joined,
             )
         )  # fmt: skip
-        postings, posting = blocks[scope, item.seq >> BITS], item.seq & LOW | length << 16
-        for stem, times in Counter(stems).items():
-            postings[stem].append(posting | (times if times < MAX_TIMES else MAX_TIMES) << BITS)
+        postings = blocks[scope, item.seq >> BITS]
+        for stem, posting in _postings(stems, item.seq & LOW | length << 16).items():
+            postings[stem].append(posting)
         for key in (("scope", scope), ("session", session)):
             counts[key][0] += 1
             counts[key][1] += length
@@ -90,14 +92,23 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     _count(connection, counts, 1)
 
 
-def _in_order(blocks: Mapping[tuple[int, int], Mapping[str, Sequence[int]]]) -> Iterator[tuple[int, str, int, bytes]]:
+def _postings(stems: Sequence[str], posting: int) -> dict[str, int]:
+    """Return the posting of each stem of an item, given its other bits."""
+    found = dict.fromkeys(stems, posting | 1 << BITS)
+    if len(found) < len(stems):
+        for stem, times in Counter(stems).items():
+            found[stem] = posting | (times if times < MAX_TIMES else MAX_TIMES) << BITS
+    return found
+
+
+def _in_order(blocks: Mapping[tuple[int, int], Mapping[str, "array[int]"]]) -> Iterator[_Row]:
     """Yield the postings in the order of their table, which writes each of its pages once."""
     for scope in sorted({scope for scope, _ in blocks}):
         of_scope = [(block, postings) for (whose, block), postings in blocks.items() if whose == scope]
-        for stem in sorted({*chain.from_iterable(postings for _, postings in of_scope)}):
+        for stem in sorted(set[str]().union(*(postings for _, postings in of_scope))):
             for block, postings in of_scope:
-                if stem in postings:
-                    yield scope, stem, block, array("I", postings[stem]).tobytes()
+                if (some := postings.get(stem)) is not None:
+                    yield scope, stem, block, some
 
 
 def count_to_block_end(last: int) -> int:
