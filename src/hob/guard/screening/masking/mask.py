@@ -7,7 +7,6 @@ of secrets.
 """
 
 import base64
-import html
 import json
 import re
 from bisect import bisect_right
@@ -61,8 +60,11 @@ def _encodings(text: str) -> Iterator[str]:
         yield inner
         yield json.dumps(inner, ensure_ascii=ascii_only)[1:-1]  # nested JSON, as in a call's arguments
         yield inner.replace("/", "\\/")
-    yield html.escape(text)
-    yield html.escape(text, quote=False)
+    if any(sign in text for sign in "&<>\"'"):
+        import html  # its tables of entities take 0.3 MiB
+
+        yield html.escape(text)
+        yield html.escape(text, quote=False)
     for coded in (_percent_encoded(text, ""), _percent_encoded(text, "/"), quote_plus(text, errors="replace")):
         yield coded
         yield _lower_escapes(coded)

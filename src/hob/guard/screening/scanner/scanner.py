@@ -7,7 +7,6 @@ effects protect what an attacker must not reach. The cost is linear in the text.
 import base64
 import binascii
 import codecs
-import html
 import re
 import unicodedata
 from collections import defaultdict
@@ -96,6 +95,8 @@ def decoded_texts(text: str) -> Iterator[str]:
     for row in _ESCAPES.finditer(text):
         yield _ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), row.group())
     if text.count("&#") >= _FEW:
+        import html  # its tables of entities take 0.3 MiB
+
         yield _ENTITY.sub(lambda match: html.unescape(match.group()), text)
     lowered = text.lower()
     if any(word in lowered for word in _TURNED):
