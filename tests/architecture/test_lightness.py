@@ -31,6 +31,16 @@ def test_client_of_the_commands_is_light() -> None:
     assert loaded("import hob.app.daemon.unix_http").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
 
 
+@pytest.mark.parametrize("module", ["hob.guard.screening.masking.mask", "hob.guard.screening.scanner.scanner"])
+def test_screening_loads_no_table_of_entities(module: str) -> None:
+    assert loaded(f"import {module}").isdisjoint({"html", "html.entities"})
+
+
+def test_listening_at_an_address_loads_no_table_of_international_names() -> None:
+    code = "from hob.gateway.http.sockets import bind_tcp; bind_tcp('127.0.0.1', 0).close()"
+    assert loaded(code).isdisjoint({"encodings.idna", "stringprep"})
+
+
 def test_turn_loads_neither_http_nor_database() -> None:
     assert loaded("import hob.agent.turn.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
 

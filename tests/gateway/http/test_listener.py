@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from hob.core.errors import NotConfigured
 from hob.gateway.http.listener import MAX_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 
@@ -30,6 +31,11 @@ async def echo_length(scope: Scope, receive: Receive, send: Send) -> None:
         {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(str(length)))]}
     )
     await send({"type": "http.response.body", "body": str(length).encode()})
+
+
+def test_misspelled_host_is_named_with_its_setting() -> None:
+    with pytest.raises(NotConfigured, match="gateway.host 'a..b'"):
+        bind_tcp("a..b", 0)
 
 
 @asynccontextmanager

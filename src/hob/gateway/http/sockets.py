@@ -14,8 +14,11 @@ _TEMPORARY = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.socket:
     """Return a listening TCP socket. Raises NotReady if the address is taken or not up yet, else NotConfigured."""
     try:
-        name = host.encode() if host.isascii() else host  # Python would load its tables for international names
-        family, kind, proto, _, address = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0]
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host.encode() if host.isascii() else host,  # for text, Python loads tables of international names
+            port,
+            type=socket.SOCK_STREAM,
+        )[0]
         listener = socket.socket(family, kind, proto)
     except OSError as error:
         raise _error_class(error)(f"gateway.host {host!r}: {error.strerror}") from error

@@ -63,8 +63,7 @@ def _encodings(text: str) -> Iterator[str]:
     if any(sign in text for sign in "&<>\"'"):
         import html  # its tables of entities take 0.3 MiB
 
-        yield html.escape(text)
-        yield html.escape(text, quote=False)
+        yield from (html.escape(text), html.escape(text, quote=False))
     for coded in (_percent_encoded(text, ""), _percent_encoded(text, "/"), quote_plus(text, errors="replace")):
         yield coded
         yield _lower_escapes(coded)
