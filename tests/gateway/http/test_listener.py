@@ -34,7 +34,7 @@ async def echo_length(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def test_misspelled_host_is_named_with_its_setting() -> None:
-    with pytest.raises(NotConfigured, match="gateway.host 'a..b'"):
+    with pytest.raises(NotConfigured, match=r"gateway\.host 'a\.\.b'"):
         bind_tcp("a..b", 0)
 
 
