@@ -1,6 +1,6 @@
 """Ports used only by the agent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeGuard, runtime_checkable
 
@@ -20,6 +20,9 @@ from hob.core.turns import TranscriptView, Turn
 
 LimitOf = Callable[[Address], int]
 """Returns the maximum number of characters of one message to this address."""
+
+UnawaitedSubagents = Callable[[SessionKey], Awaitable[Mapping[SessionKey, str]]]
+"""Returns the sub-agents whose results a session has not received: their sessions, with their labels."""
 
 
 class Transcribe(Protocol):

@@ -252,6 +252,11 @@ class StoredSubagents(StorePart):
         """Return the runs of a session's tree: its own and those of its sub-agents, oldest first."""
         return await self._select("s.parent = ? OR s.root = ?", (session, session))
 
+    async def unawaited(self, session: SessionKey) -> dict[SessionKey, str]:
+        """Return the sub-agents whose results the session has not received: their sessions, with their labels."""
+        rows = await self._select("s.parent = ? AND s.kind = 'spawn' AND s.taken IS NULL", (session,))
+        return {row.session: row.label or row.name or row.id for row in rows if row.why != "killed"}
+
     async def spawned_as(self, session: SessionKey) -> SubagentRow | None:
         """Return the run of a sub-agent's session; None for other sessions."""
         rows = await self._select("s.session = ? AND s.kind = 'spawn'", (session,))

@@ -131,10 +131,10 @@ async def test_unknown_model_is_refused_with_the_available_ones(tmp_path: Path) 
         assert not await rows(app)
 
 
-async def settled(app: App, count: int = 1) -> tuple[SubagentRow, ...]:
+async def settled(app: App, count: int = 1, parent: SessionKey = ROOT) -> tuple[SubagentRow, ...]:
     async with asyncio.timeout(20):
         while True:
-            found = [row for row in await rows(app) if row.taken is not None]
+            found = [row for row in await rows(app, parent) if row.taken is not None]
             if len(found) >= count:
                 return tuple(found)
             await asyncio.sleep(0.02)
@@ -533,6 +533,85 @@ async def test_two_corrections_of_a_killed_run_reach_it_exactly_once(tmp_path: P
         assert "look left 1; look right 1" in await said(app, "go", key="steered")
         (row,) = await rows(app)
         assert row.status == "completed"
+
+
+# conversations of one request
+
+
+async def said_once(app: App, text: str, key: str = "") -> str:
+    """Return the answer to a request that is its own conversation."""
+    inbound = owners_inbound({"message": text}, key or None, app.api.clock)
+    inbound = replace(inbound, session=SessionKey("once:it"), origin=Address("api", "once/it"))
+    events = [event async for event in follow(app.api, inbound, 60)]
+    return str(events[-1].data["reply"])
+
+
+def forgets_to_wait(request: ModelRequest) -> str | ModelReply:
+    """Answer too early, and wait when told to."""
+    if in_child(request):
+        return "the answer is 42"
+    if "Your answer was not shown" in request.messages[-1].text:
+        return asks(request, ("sessions_yield", "{}"))
+    if made(request)[-1:] == ["sessions_yield"]:
+        return "It is 42." if "the answer is 42" in results(request)[-1] else results(request)[-1]
+    return reports(request)
+
+
+async def test_conversation_of_one_request_waits_for_its_sub_agents(tmp_path: Path) -> None:
+    async with hob(tmp_path, forgets_to_wait) as app:
+        assert await said_once(app, "find out") == "It is 42."
+
+
+async def test_answer_that_does_not_wait_names_the_sub_agents_at_work(tmp_path: Path) -> None:
+    async with hob(tmp_path, reports) as app:
+        reply = await said_once(app, "find out")
+        (row,) = await settled(app, parent=SessionKey("once:it"))
+        assert reply.startswith("It works on it.\n\nSub-agents are still at work; this answer is without")
+        assert f"- thinker: `hob sessions show {row.session}`" in reply
+        view = await app.store.transcript.load_view(row.session, 10)
+        assert view.entries[-1].text == "the answer is 42"
+
+
+async def test_killed_sub_agent_is_not_waited_for(tmp_path: Path) -> None:
+    def kills(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "too late"
+        script = [OPEN, spawn("think"), ("subagents", '{"action": "kill"}')]
+        done = len(made(request))
+        return asks(request, script[done]) if done < len(script) else "I ended it."
+
+    async with hob(tmp_path, kills, HELD) as app:
+        assert await said_once(app, "find out") == "I ended it."
+
+
+async def answer_once_until_killed(home: Path) -> None:
+    """Say on standard output when the early answer was held back; the model never answers to that."""
+
+    def is_held_back(request: ModelRequest) -> bool:
+        held = "Your answer was not shown" in request.messages[-1].text
+        if held:
+            print("held back", flush=True)
+        return held
+
+    model = Gated(forgets_to_wait)
+    model.gates[is_held_back] = asyncio.Event()
+    async with hob(home, model) as app:
+        await said_once(app, "find out", key="once")
+
+
+async def test_killed_conversation_of_one_request_still_waits_for_its_sub_agents(tmp_path: Path) -> None:
+    code = f"import asyncio, pathlib; from {__name__} import answer_once_until_killed as run; "
+    code += f"asyncio.run(run(pathlib.Path({str(tmp_path)!r})))"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, cwd=Path(__file__).parents[3], stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(60):
+        assert await process.stdout.readline() == b"held back\n"
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    async with hob(tmp_path, forgets_to_wait) as app:
+        assert await said_once(app, "find out", key="once") == "It is 42."
 
 
 # a tree of twelve

@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.agent.budget.budget import Budget
 from hob.agent.compaction.compaction import Compactor
-from hob.agent.ports import Approvals, LateResults, LimitOf, Transcribe
+from hob.agent.ports import Approvals, LateResults, LimitOf, Transcribe, UnawaitedSubagents
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.settings import AgentSettings
@@ -54,6 +54,7 @@ class TurnDependencies:
     context_room: ContextRoom = field(default_factory=ContextRoom)
     background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None
     transcribe: Transcribe | None = None
+    unawaited: UnawaitedSubagents | None = None
     mask: Callable[[str], str] = str
     mask_personal: Callable[[str], str] = str
 

@@ -28,6 +28,7 @@ from hob.agent.turn.turn import (
     decide,
     substitute_result,
 )
+from hob.agent.turn.unawaited import mind_unawaited
 from hob.core.errors import StoreError
 from hob.core.events.hooks import AfterTurn, BeforeTurn
 from hob.core.events.notices import Progress, Retracted, Settled
@@ -103,7 +104,11 @@ class Driver:
             command = decide(run.record.state, rules)
             match command:
                 case Say():
-                    return await self._end(run, command)
+                    end = await mind_unawaited(run, command)
+                    if isinstance(end, Say):
+                        return await self._end(run, end)
+                    self._publish_step(run, end)
+                    run.record.add(end)
                 case Park():
                     return await self._park(run, Parked(command.on, command.until, command.line))
                 case WriteSteps(steps):

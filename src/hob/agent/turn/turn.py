@@ -301,7 +301,9 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
 
 
-RETRACTING_NOTES = frozenset({ABOUT_CLAIM, ABOUT_FORM, ABOUT_CHOICE})
+ABOUT_UNAWAITED = "unawaited sub-agents"
+"""The `about` of a note that sub-agents are still at work."""
+RETRACTING_NOTES = frozenset({ABOUT_CLAIM, ABOUT_FORM, ABOUT_CHOICE, ABOUT_UNAWAITED})
 """Notes that discard the reply before them and ask the model for another."""
 NO_REPLY = "NO_REPLY"
 """A reply that consists of this word means deliberate silence."""

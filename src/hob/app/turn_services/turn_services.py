@@ -222,6 +222,7 @@ def _turn_dependencies(
         compactor=models.compactor,
         context_room=models.room,
         transcribe=models.catalog.transcribe,
+        unawaited=store.subagents.unawaited,
         mask=kernel.known,
         mask_personal=mask_personal,
     )

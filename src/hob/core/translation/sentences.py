@@ -60,6 +60,7 @@ class Sentence(StrEnum):
     WAITS_FOR_PROGRAM = auto()
     SUBAGENT_BEGUN = auto()
     SUBAGENT_ENDED = auto()
+    SUBAGENTS_LEFT = auto()
     SET_ASIDE = auto()
     BUSY_SENDER = auto()
     BUSY_LANE = auto()
@@ -202,6 +203,7 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.WAITS_FOR_PROGRAM: "Waiting for the results of the program's own tools.",
     Sentence.SUBAGENT_BEGUN: "Sub-agent “{label}” begins.",
     Sentence.SUBAGENT_ENDED: "Sub-agent “{label}”: {state}.",
+    Sentence.SUBAGENTS_LEFT: "Sub-agents are still at work; this answer is without their results. To read them later:",
     Sentence.WAITS_FOR_ANSWER: "waits for an answer ({id})",
     Sentence.SET_ASIDE: (
         "Hob stopped unexpectedly three times while working on this message, so it was quarantined. "
