@@ -160,6 +160,9 @@ class Repositories(Protocol):
     async def file(self, repo: str, path: str) -> FileAnswer:
         """Return the beginning of a text file."""
 
+    async def data(self, repo: str, path: str) -> bytes:
+        """Return the bytes of a file. Raises InvalidRequest if it is too large."""
+
     async def status(self, repo: str) -> RepoStatusAnswer:
         """Return the branch and the uncommitted changes."""
 

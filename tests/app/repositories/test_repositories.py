@@ -40,7 +40,7 @@ async def test_tree_lists_folders_first_without_the_git_folder(repos: OwnerRepos
     "path", ["../outside.txt", "/etc/passwd", "notes/../../outside.txt", ".git/config", "a\0b", ".GIT/config", "there"]
 )
 async def test_path_out_of_the_repository_is_refused(repos: OwnerRepositories, path: str) -> None:
-    for look in (repos.file, repos.tree):
+    for look in (repos.file, repos.data, repos.tree):
         with pytest.raises(NotFound):
             await look("work", path)
     for commit in ("", "HEAD"):
@@ -52,8 +52,9 @@ async def test_link_out_of_the_repository_is_refused(repos: OwnerRepositories, w
     (work / "link").symlink_to(work.parent / "outside.txt")
     (work / "inner").symlink_to(work / ".git")
     for path in ("link", "inner/config"):
-        with pytest.raises(NotFound):
-            await repos.file("work", path)
+        for look in (repos.file, repos.data):
+            with pytest.raises(NotFound):
+                await look("work", path)
 
 
 async def test_change_is_listed_committed_and_logged(repos: OwnerRepositories, work: Path) -> None:
@@ -160,6 +161,26 @@ async def test_binary_file_is_reported_without_content(repos: OwnerRepositories,
     (work / "x.bin").write_bytes(b"\0\1")
     told = await repos.file("work", "x.bin")
     assert (told["binary"], told["content"], told["size"]) == (True, "", 2)
+
+
+async def test_pdf_counts_as_binary(repos: OwnerRepositories, work: Path) -> None:
+    (work / "bill.pdf").write_bytes(b"%PDF-1.7\n%%EOF\n")
+    assert (await repos.file("work", "bill.pdf"))["binary"]
+    assert await repos.data("work", "bill.pdf") == b"%PDF-1.7\n%%EOF\n"
+
+
+async def test_file_that_is_too_large_is_refused(repos: OwnerRepositories, work: Path) -> None:
+    with (work / "film.bin").open("wb") as film:
+        film.truncate(60_000_000)
+    with pytest.raises(InvalidRequest, match="more than 50000000 bytes"):
+        await repos.data("work", "film.bin")
+
+
+async def test_repositories_up_to_two_levels_below_are_found(repos: OwnerRepositories, work: Path) -> None:
+    for name in ("a/b", "a/b/c", "a/.hidden", "z"):
+        (work / name / ".git").mkdir(parents=True)
+    (work / "linked").symlink_to(work / "z")
+    assert (await repos.search("work", ""))["repos"] == [".", "a/b", "z"]
 
 
 async def test_folder_is_initialized_as_a_repository(repos: OwnerRepositories, work: Path) -> None:

@@ -512,11 +512,31 @@ async def test_repository_is_confined_to_the_work_folder(hob: Machine) -> None:
         assert (await page.post("/api/v1/repo/init", json={})).status_code == 200
         assert (await page.get("/api/v1/repo/file", params={"path": "a.md"})).json()["content"] == "one"
         for path in ("../../hob.db", "%2e%2e/x", "/etc/passwd", ".git/config"):
-            assert (await page.get("/api/v1/repo/file", params={"path": path})).status_code == 404
+            for name in ("file", "raw"):
+                assert (await page.get(f"/api/v1/repo/{name}", params={"path": path})).status_code == 404
         assert (await page.get("/api/v1/repo/tree", params={"repo": "../.."})).status_code == 400
         assert (await page.post("/api/v1/repo/commit", json={"message": "One"})).json()["hash"]
         identity = (await page.get("/api/v1/repo/tree", params={"repo": "identity"})).json()
         assert identity["root"] == str(work.parent)
+
+
+async def test_file_of_a_repository_is_served_as_bytes_and_never_executable(hob: Machine) -> None:
+    work = hob.app.home / "workspace" / "work"
+    work.mkdir(parents=True)
+    (work / "one.png").write_bytes(PNG)
+    (work / "page.html").write_text("<html><script>alert(1)</script>")
+    async with signed_in(hob) as page:
+        for name, kind, shown in (
+            ("one.png", "image/png", "inline"),
+            ("page.html", "application/octet-stream", "attachment"),
+        ):
+            answer = await page.get("/api/v1/repo/raw", params={"path": name})
+            assert answer.content == (work / name).read_bytes()
+            assert answer.headers["content-type"].startswith(kind)
+            assert answer.headers["content-disposition"].startswith(shown)
+            assert answer.headers["content-security-policy"].startswith("sandbox")
+        asked = await page.get("/api/v1/repo/raw", params={"path": "one.png"}, headers={"range": "bytes=0-7"})
+        assert (asked.status_code, asked.content) == (206, PNG[:8])
 
 
 async def test_history_is_read_in_both_directions(hob: Machine) -> None:

@@ -70,6 +70,11 @@ export async function fetchFile(id: string): Promise<Blob> {
   return (await send("GET /api/v1/media/{id}", { path: { id } })).blob();
 }
 
+/** The same for a file of a repository. */
+export async function fetchRepoFile(repo: "work" | "identity", path: string): Promise<Blob> {
+  return (await send("GET /api/v1/repo/raw", { query: { repo, path } })).blob();
+}
+
 async function send<R extends keyof Routes>(route: R, { path, query, body, signal }: Given<R>): Promise<Response> {
   const [method, pattern] = route.split(" ") as [string, string];
   let address = pattern.replace(/{(\w+)}/g, (_, name: string) =>

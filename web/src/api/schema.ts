@@ -2056,6 +2056,12 @@ export interface Routes {
     body: undefined;
     answer: FileAnswer;
   };
+  "GET /api/v1/repo/raw": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string };
+    body: undefined;
+    answer: Blob;
+  };
   "GET /api/v1/repo/status": {
     path: undefined;
     query: { repo?: "work" | "identity" };

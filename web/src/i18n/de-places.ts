@@ -289,7 +289,6 @@ export const GERMAN: Record<string, string> = {
   "The branch is pushed first, then `gh` opens the pull request on GitHub.": "Zuerst wird der Branch gepusht, dann öffnet `gh` den Pull Request auf GitHub.",
   "Also erase the source conversation": "Auch die zugehörige Unterhaltung löschen",
   "No folder yet.": "Noch kein Ordner.",
-  "Binary file": "Binärdatei",
   "This folder is not a git repository.": "Dieser Ordner ist kein Git-Repository.",
   "Prune": "Aufräumen",
   "Changes made by you or Hob appear here until they are committed.": "Änderungen von dir oder Hob erscheinen hier, bis sie committet sind.",

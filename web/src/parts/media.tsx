@@ -21,36 +21,59 @@ const isHeardOrSeen = (file: EventFileAnswer) => /^(image|audio)\//.test(file.me
 /** The largest text that is shown, in bytes. */
 const LARGEST = 500_000;
 
-/** A document by its name, which opens it: text, Markdown or JSON; other kinds can only be saved. */
+/** A document by its name, which opens it: text, Markdown, JSON or PDF; other kinds can only be saved. */
 export function Document({ id, name }: { id: string; name: string }) {
   const [open, setOpen] = useState(false);
-  const file = useQuery({ queryKey: ["document", id], queryFn: () => contentOf(id), gcTime: 60_000, retry: false, enabled: open });
-  const [url, setUrl] = useState("");
-  const blob = open ? file.data?.blob : undefined;
-  useEffect(() => {
-    if (!blob) return;
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
+  const file = useQuery({ queryKey: ["document", id], queryFn: () => fetchFile(id), gcTime: 60_000, retry: false, enabled: open });
   return (
     <>
       <button type="button" onClick={() => setOpen(true)} className="max-w-full truncate text-accent underline"><bdi>{name}</bdi></button>
       <Dialog open={open} onClose={() => setOpen(false)} title={name} wide>
-        {file.isError ? <p className="text-muted italic">{t("This file is no longer stored.")}</p> : !file.data ? <div className="skeleton h-40" /> : (
-          <>
-            {file.data.text === null ? <p className="text-muted">{t("This file has no preview. Save it to open it.")}</p> : <Shown name={name} text={file.data.text} />}
-            {url && <a href={url} download={name} className="mt-3 inline-block text-accent underline">{t("Save {name}", { name })}</a>}
-          </>
-        )}
+        {file.isError ? <p className="text-muted italic">{t("This file is no longer stored.")}</p> : !file.data ? <div className="skeleton h-40" /> : <Preview blob={file.data} name={name} />}
       </Dialog>
     </>
   );
 }
 
-async function contentOf(id: string): Promise<{ blob: Blob; text: string | null }> {
-  const blob = await fetchFile(id);
-  return { blob, text: blob.type.startsWith("text/plain") && blob.size <= LARGEST ? await blob.text() : null };
+/** A file as far as a browser shows it, and a link that saves it. */
+export function Preview({ blob, name }: { blob: Blob; name: string }) {
+  const [text, setText] = useState<string | null>(null);
+  const [kind, setKind] = useState("");
+  useEffect(() => {
+    void kindOf(blob).then(setKind);
+    if (blob.type.startsWith("text/plain") && blob.size <= LARGEST) void blob.text().then(setText);
+  }, [blob]);
+  const url = useUrl(blob, kind);
+  if (!url) return <div className="skeleton h-40" />;
+  return (
+    <>
+      {text !== null ? <Shown name={name} text={text} />
+        : kind.startsWith("image/") ? <img src={url} alt={name} className="mx-auto max-w-full" />
+        : kind.startsWith("audio/") ? <audio controls src={url} className="w-full" aria-label={name} />
+        : kind === PDF && navigator.pdfViewerEnabled ? <iframe src={`${url}#navpanes=0`} title={name} className="h-[65dvh] w-full rounded-md border border-line" />
+        : <p className="text-muted">{t("This file has no preview. Save it to open it.")}</p>}
+      <a href={url} download={name} className="mt-3 inline-block text-accent underline">{t("Save {name}", { name })}</a>
+    </>
+  );
+}
+
+const PDF = "application/pdf";
+
+/** PDFs are recognised here, since Hob serves as plain bytes what a browser could run. */
+async function kindOf(blob: Blob): Promise<string> {
+  return (await blob.slice(0, 5).text()) === "%PDF-" ? PDF : blob.type;
+}
+
+/** The URL of a file of this type while it is shown; empty before. */
+function useUrl(blob: Blob | undefined, kind: string): string {
+  const [url, setUrl] = useState("");
+  useEffect(() => {
+    if (!blob || !kind) return;
+    const made = URL.createObjectURL(blob.slice(0, blob.size, kind));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob, kind]);
+  return url;
 }
 
 function Shown({ name, text }: { name: string; text: string }) {
@@ -71,13 +94,7 @@ export function Media({ id, name = "", small }: { id: string; name?: string; sma
   const [open, setOpen] = useState(false);
   const file = useQuery({ queryKey: ["media", id], queryFn: () => fetchFile(id), gcTime: 60_000, retry: false });
   const blob = file.data;
-  const [url, setUrl] = useState("");
-  useEffect(() => {
-    if (!blob) return;
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
+  const url = useUrl(blob, blob?.type ?? "");
   if (file.isError) return <p className="text-sm text-muted italic">{t("This file is no longer stored.")}</p>;
   if (!blob || !url) return <div className="skeleton h-14 w-56" />;
   if (blob.type.startsWith("audio/")) return <audio controls src={url} className="h-10 max-w-full" aria-label={t("Voice note")} />;

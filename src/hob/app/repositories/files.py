@@ -5,11 +5,12 @@ from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
 
 from hob.core.content.repository_files import FileAnswer, RepoRow
-from hob.core.errors import NotFound
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 
 _MAX_ROWS = 2_000
 _MAX_TEXT = 200_000
+_MAX_BYTES = 50_000_000
 _MAX_REPOSITORIES = 200
 
 
@@ -55,22 +56,51 @@ def list_folder(root: Path, path: str) -> list[RepoRow]:
 
 def read_text_file(root: Path, path: str) -> FileAnswer:
     """Return the beginning of a text file. Raises NotFound."""
-    file = resolve_inside(root, path)
-    if not file.is_file():
-        raise NotFound(translatable("{path} is not a file", path=path))
+    file = _resolve_file(root, path)
     with file.open("rb") as opened:
         data = opened.read(_MAX_TEXT)
-    binary, size = b"\0" in data, file.stat().st_size
+    binary, size = b"\0" in data or data.startswith(b"%PDF-"), file.stat().st_size
     text = "" if binary else data.decode("utf-8", "replace")
     return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MAX_TEXT}
 
 
+def read_bytes(root: Path, path: str) -> bytes:
+    """Return the bytes of a file. Raises NotFound, InvalidRequest if it is too large."""
+    with _resolve_file(root, path).open("rb") as opened:
+        data = opened.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise InvalidRequest(
+            translatable("{path} has more than {count} bytes; open it in its folder", path=path, count=str(_MAX_BYTES))
+        )
+    return data
+
+
+def _resolve_file(root: Path, path: str) -> Path:
+    file = resolve_inside(root, path)
+    if not file.is_file():
+        raise NotFound(translatable("{path} is not a file", path=path))
+    return file
+
+
 def find_repositories(root: Path) -> list[str]:
     """Return the paths of repositories in the folder, up to two levels below."""
-    found = []
-    for top, folders, _ in os.walk(root):
-        depth = len(Path(top).relative_to(root).parts)
-        if ".git" in folders:
-            found.append(str(Path(top).relative_to(root)))
-        folders[:] = [name for name in sorted(folders) if not name.startswith(".")] if depth < 2 else []
-    return found[:_MAX_REPOSITORIES]
+    found: list[str] = []
+    waiting = [(".", 0)]
+    while waiting and len(found) < _MAX_REPOSITORIES:
+        path, depth = waiting.pop()
+        names = _subfolders(f"{root}/{path}")
+        if ".git" in names:
+            found.append(path)
+        if depth < 2:
+            below = sorted((name for name in names if not name.startswith(".")), reverse=True)
+            waiting += [(name if path == "." else f"{path}/{name}", depth + 1) for name in below]
+    return found
+
+
+def _subfolders(folder: str) -> list[str]:
+    """Return the names of a folder's subfolders; none if it cannot be read. Links are not followed."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []

@@ -5,7 +5,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from hob.app.repositories.files import find_repositories, inside, list_folder, read_text_file, resolve_inside
+from hob.app.repositories.files import (
+    find_repositories,
+    inside,
+    list_folder,
+    read_bytes,
+    read_text_file,
+    resolve_inside,
+)
 from hob.app.repositories.opening import SEARCHED
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
@@ -57,6 +64,10 @@ class OwnerRepositories:
         """Return the beginning of a text file."""
         return await asyncio.to_thread(read_text_file, self._root(repo), path)
 
+    async def data(self, repo: str, path: str) -> bytes:
+        """Return the bytes of a file."""
+        return await asyncio.to_thread(read_bytes, self._root(repo), path)
+
     async def status(self, repo: str) -> RepoStatusAnswer:
         """Return the branch and the uncommitted changes."""
         root = self._root(repo)
@@ -85,7 +96,8 @@ class OwnerRepositories:
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
         """Search for repositories below the folder, and for files whose name or lines contain the text."""
         root = self._root(repo)
-        below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
+        others = repo == "work" and SEARCHED in self._folders and self._folders[SEARCHED]() != self._folders[repo]()
+        below = self._root(SEARCHED) if others else root
         if not text:
             repos = await asyncio.to_thread(find_repositories, below)
             return {"root": str(below), "repos": repos, "matches": [], "names": []}
@@ -93,7 +105,7 @@ class OwnerRepositories:
         def look(git: Git) -> RepoSearchAnswer:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
             said = git(*asked, fine=(0, 1), lines=_MAX_LINES)
-            found = [line.split("\0", 2) for line in said.split("\n", _MAX_LINES)[:_MAX_LINES]]
+            found = (line.split("\0", 2) for line in said.split("\n", _MAX_LINES)[:_MAX_LINES])
             matches: list[MatchAnswer] = [
                 {"path": row[0], "line": int(row[1]), "text": row[2][:400]} for row in found if len(row) == 3
             ]

@@ -14,8 +14,9 @@ from hob.core.values import dataclass
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:;"
     " connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none';"
-    " frame-src 'self'; frame-ancestors 'none'"
+    " frame-src 'self' blob:; frame-ancestors 'none'"
 )
+"""A PDF that the page fetched is framed as a blob, in the browser's own viewer; the frame inherits this policy."""
 HEADERS = {
     "content-security-policy": _POLICY,
     "cache-control": "no-cache",

@@ -1,6 +1,7 @@
 """Files of messages: typed by content, never served as anything a browser would execute."""
 
 import re
+from typing import Any
 
 from starlette.responses import Response
 
@@ -21,14 +22,18 @@ async def media(call: EndpointCall[Nothing]) -> Response:
     """Return a file of a message, or the part that `Range` selects."""
     if not _ID.fullmatch(call.id):
         raise NotFound(translatable("no file has this id"))
-    data = await call.api.store.blobs.load(BlobId(call.id))
+    return file_response(call, await call.api.store.blobs.load(BlobId(call.id)), call.id)
+
+
+def file_response(call: EndpointCall[Any], data: bytes, digest: str) -> Response:
+    """Return a file with this SHA-256, or the part that `Range` selects."""
     kind = detect_media_type(data[:HEAD_BYTES])
     shown = kind.startswith(_INLINE_TYPES)
     headers = {
         "accept-ranges": "bytes",
-        "content-disposition": "inline" if shown else f'attachment; filename="{call.id[:12]}"',
+        "content-disposition": "inline" if shown else f'attachment; filename="{digest[:12]}"',
         "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
-        "etag": f'"{call.id}"',
+        "etag": f'"{digest}"',
     }
     kind = kind if shown else "application/octet-stream"
     wanted = _parse_range(call.header("range") or "", len(data))

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from starlette.responses import Response
+
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest
+from hob.core.ids import digest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.endpoint_names import own
+from hob.gateway.dashboard.media import file_response
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
@@ -117,6 +121,12 @@ async def file(call: EndpointCall[RepoPath]) -> JsonResponse[FileAnswer]:
     return etagged(call.request, await _repos(call).file(call.payload.repo, call.payload.path))
 
 
+async def raw(call: EndpointCall[RepoPath]) -> Response:
+    """Return the bytes of a file, or the part that `Range` selects."""
+    data = await _repos(call).data(call.payload.repo, call.payload.path)
+    return file_response(call, data, digest(data))
+
+
 async def status(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoStatusAnswer]:
     """Return the branch, its distance from the remote, and the uncommitted changes."""
     return etagged(call.request, await _repos(call).status(call.payload.repo))
@@ -195,6 +205,7 @@ ENDPOINTS = (
     own("POST", "/workrepo", set_work_repo, ADMIN, SetWorkRepoRequest),
     own("GET", "/repo/tree", tree, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/file", file, READ, RepoPath, errors=_MISSING),
+    own("GET", "/repo/raw", raw, READ, RepoPath, errors=("not_found",), media=("application/octet-stream",)),
     own("GET", "/repo/status", status, READ, RepoQuery, errors=_MISSING),
     own("GET", "/repo/search", search, READ, RepoSearch, errors=_MISSING),
     own("GET", "/repo/gh-auth", gh_auth, READ, errors=_MISSING),

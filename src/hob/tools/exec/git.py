@@ -11,14 +11,16 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
-from hob.tools.exec.repositories import settings_that_run
+from hob.tools.exec.repositories import mode_of, settings_that_run
 
 T = TypeVar("T")
 
@@ -148,9 +150,10 @@ async def _in_thread(job: Callable[[list[int]], T]) -> T:
 def _check(root: Path) -> None:
     """Raise InvalidRequest if git must not be run here."""
     folder = root / ".git"
-    if folder.is_symlink() or folder.is_file():
+    mode = mode_of(str(folder))
+    if S_ISLNK(mode) or S_ISREG(mode):
         raise InvalidRequest(translatable("{folder} leads elsewhere; this repository is left alone", folder=folder))
-    if not folder.is_dir():
+    if not S_ISDIR(mode):
         raise InvalidRequest(translatable("{folder} is not a git repository yet", folder=root))
     if found := settings_that_run(folder):
         told = translatable(
@@ -172,11 +175,11 @@ def _run_process(
 
     Raises TimeoutError, InvalidRequest.
     """
-    with tempfile.TemporaryFile() if text else Path(os.devnull).open("r+b") as given:
-        if text:
+    with tempfile.TemporaryFile() if text else nullcontext() as given:
+        if given is not None:
             given.write(text.encode())
             given.seek(0)
-        pid, output = _spawn(argv, environ, given.fileno())
+        pid, output = _spawn(argv, environ, given)
     running.append(pid)
     status: int | None = None
     try:
@@ -192,10 +195,15 @@ def _run_process(
         os.close(output)
 
 
-def _spawn(argv: list[str], environ: Mapping[str, str], given: int) -> tuple[int, int]:
+def _spawn(argv: list[str], environ: Mapping[str, str], given: IO[bytes] | None) -> tuple[int, int]:
     """Start a process with this file as input, at half the cost of a `Popen`. Return its pid and its output's pipe."""
     output, writes = os.pipe()
-    actions = [(os.POSIX_SPAWN_DUP2, given, 0), (os.POSIX_SPAWN_DUP2, writes, 1), (os.POSIX_SPAWN_DUP2, writes, 2)]
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    actions = [
+        nothing if given is None else (os.POSIX_SPAWN_DUP2, given.fileno(), 0),
+        (os.POSIX_SPAWN_DUP2, writes, 1),
+        (os.POSIX_SPAWN_DUP2, writes, 2),
+    ]
     try:
         pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setsid=True, setsigdef=(signal.SIGPIPE,))
         return pid, output

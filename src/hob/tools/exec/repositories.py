@@ -7,10 +7,12 @@ introduce settings known to run nothing.
 https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layout
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from os.path import lexists
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 
 from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry
 
@@ -55,9 +57,23 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
 
 def settings_that_run(repository: Path) -> list[str]:
     """Return the settings of this repository (its `.git`) that may run something, or refer to settings that may."""
-    found = [_start_of(path) for name in _SETTINGS if (path := repository / name).is_file() and not path.is_symlink()]
-    linked = [name for name in (*_SETTINGS, "commondir") if (repository / name).is_symlink()]
-    return [*linked, *(key for text in found for key, _ in _harmful(_git_settings(text)))]
+    linked, texts = list[str](), list[str]()
+    for name in (*_SETTINGS, "commondir"):
+        path = f"{repository}/{name}"
+        mode = mode_of(path)
+        if S_ISLNK(mode):
+            linked.append(name)
+        elif S_ISREG(mode) and name in _SETTINGS:
+            texts.append(_start_of(path))
+    return [*linked, *(key for text in texts for key, _ in _harmful(_git_settings(text)))]
+
+
+def mode_of(path: str) -> int:
+    """Return the type and permissions of a path, of a link itself; 0 if it does not exist."""
+    try:
+        return os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def makes_repository(change: SnapshotChange) -> bool:
@@ -115,10 +131,9 @@ def _git_settings(text: str) -> Iterator[tuple[str, str]]:
         stripped = line.strip()
         if not stripped or stripped[0] in "#;":
             continue
-        header, pair = _HEADER.fullmatch(line), _PAIR.fullmatch(line)
-        if header is not None:
+        if (header := _HEADER.fullmatch(line)) is not None:
             section = ".".join(part for part in (header[1].lower(), header[2]) if part)
-        elif pair is not None and not line.endswith("\\"):
+        elif (pair := _PAIR.fullmatch(line)) is not None and not line.endswith("\\"):
             yield f"{section}.{pair[1].lower()}", pair[2] or ""
         else:
             yield "?", line
@@ -141,7 +156,7 @@ def _hg_settings(text: str) -> Iterator[tuple[str, str]]:
             yield f"? {name}", stripped
 
 
-def _start_of(path: Path) -> str:
-    with path.open("rb") as file:
+def _start_of(path: Path | str) -> str:
+    with open(path, "rb") as file:  # noqa: PTH123 - before every call of git: a Path costs as much as reading it
         text = file.read(_LARGEST + 1)
     return text.decode("utf-8", "replace") if len(text) <= _LARGEST else "?"

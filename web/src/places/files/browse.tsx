@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, CornerDownRight, File, FileText, Folder, FolderOpen, Link2, Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useSearchParams } from "wouter";
-import { call } from "../../api/client";
+import { call, fetchRepoFile } from "../../api/client";
 import type { RepoRow } from "../../api/schema";
 import { t, tn } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
+import { Preview } from "../../parts/media";
 import type { Repo } from "./files";
 
 /** The tree with the chosen file beside it; during a search, the matching lines. */
@@ -88,10 +89,19 @@ function Matches({ repo, text, onOpen }: { repo: Repo; text: string; onOpen: (pa
   });
   if (found.isError) return <Failure error={found.error} />;
   if (!found.data) return <Skeleton rows={3} className="h-10" />;
-  if (!found.data.matches.length) return <p className="px-2 py-1 text-sm text-muted">{t("No matching files.")}</p>;
+  const { names, matches } = found.data;
+  if (!names.length && !matches.length) return <p className="px-2 py-1 text-sm text-muted">{t("No matching files.")}</p>;
   return (
     <ul>
-      {found.data.matches.map((each) => (
+      {names.map((path) => (
+        <li key={path}>
+          <button type="button" onClick={() => onOpen(path)} className="flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-start text-sm hover:bg-sunken">
+            <File size={15} aria-hidden className="shrink-0 text-muted" />
+            <span dir="auto" className="truncate">{path}</span>
+          </button>
+        </li>
+      ))}
+      {matches.map((each) => (
         <li key={`${each.path}:${each.line}`}>
           <button type="button" onClick={() => onOpen(each.path)} className="w-full rounded-md px-2 py-1.5 text-start text-sm hover:bg-sunken">
             <span className="flex items-center gap-1 text-xs text-muted"><CornerDownRight size={12} aria-hidden /><span className="truncate">{each.path}</span>:{each.line}</span>
@@ -101,6 +111,12 @@ function Matches({ repo, text, onOpen }: { repo: Repo; text: string; onOpen: (pa
       ))}
     </ul>
   );
+}
+
+function Binary({ repo, path }: { repo: Repo; path: string }) {
+  const file = useQuery({ queryKey: ["repo", repo, "raw", path], queryFn: () => fetchRepoFile(repo, path), gcTime: 60_000 });
+  if (file.isError) return <Failure error={file.error} />;
+  return <div className="p-4">{file.data ? <Preview blob={file.data} name={path.split("/").at(-1)!} /> : <div className="skeleton h-40" />}</div>;
 }
 
 function Content({ repo, path }: { repo: Repo; path: string }) {
@@ -119,7 +135,7 @@ function Content({ repo, path }: { repo: Repo; path: string }) {
         {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("Rendered") : t("Source")}</Button>}
       </div>
       {file.data.binary ? (
-        <p className="px-4 py-10 text-center text-muted">{t("Binary file")}</p>
+        <Binary repo={repo} path={path} />
       ) : markdown && !raw ? (
         <div className="max-w-3xl px-6 py-5"><Markdown text={file.data.content} /></div>
       ) : (
