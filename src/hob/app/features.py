@@ -81,7 +81,7 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
                 block = subsystem.open()(replace(kernel, ports=needed, feature=subsystem.name, layers=layers))
                 try:
                     contribution = await stack.enter_async_context(block)
-                except Exception as error:
+                except Exception as error:  # a plug-in's costs only the plug-in
                     if not subsystem.plugin:
                         raise
                     fault = f"{type(error).__name__}: {error}"

@@ -93,7 +93,7 @@ async def _run(job: Job, running: RunningServices) -> None:
     """Run the job. An exception raised during cancellation counts as cancelled, so the job is not restarted."""
     try:
         await job.run(running)
-    except Exception as error:
+    except Exception as error:  # the job's own, raised again
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError from error

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Protocol, TypeVar
 
 from hob.bus.settings import BusSettings
-from hob.bus.waiting import backoff, wait_for_event, within
+from hob.bus.waiting import backoff, failure_pause, retry, wait_for_event, within
 from hob.core.clock import Clock
 from hob.core.content.capabilities import get_capabilities
 from hob.core.content.fallbacks import apply_fallbacks
@@ -124,7 +124,7 @@ class OutboxDelivery:
                     route.quiet.set()
             except StoreError as error:
                 failures += 1
-                pause = self._pause(failures)
+                pause = failure_pause(self._settings, failures)
                 log.error("the outbox of %s cannot be read: %s", route.channel.name, error)
             await wait_for_event(route.wake, self._clock, pause)
 
@@ -247,17 +247,11 @@ class OutboxDelivery:
     # Failures of the store
 
     async def _persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        failures = 0
-        while True:
-            try:
-                return await work()
-            except StoreError as error:
-                failures += 1
-                log.error("delivery waits for the store: %s", error)
-                await self._clock.sleep(self._pause(failures))
+        return await retry(work, self._wait_for_store)
 
-    def _pause(self, failures: int) -> float:
-        return backoff(failures, self._settings.failure_seconds, self._settings.failure_most_seconds)
+    async def _wait_for_store(self, failures: int, error: StoreError) -> None:
+        log.error("delivery waits for the store: %s", error)
+        await self._clock.sleep(failure_pause(self._settings, failures))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._group.create_task(work)

@@ -10,7 +10,7 @@ from hob.bus.running_turn import RunningTurn
 from hob.bus.session_commands import run_queued_command
 from hob.bus.session_queue import SessionQueue
 from hob.bus.turn_runner import BusContext, cancel_turn, publish_end, record_end, run_once
-from hob.bus.waiting import backoff, wait_for_event
+from hob.bus.waiting import failure_pause, retry, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
 from hob.core.events.notices import Progress
 from hob.core.ids import TurnId
@@ -95,13 +95,7 @@ class QueueWorker:
 
         Raises StoreDamaged, which no retry repairs.
         """
-        failures = 0
-        while True:
-            try:
-                return await work()
-            except StoreError as error:
-                failures += 1
-                await self._wait_for_store(failures, error)
+        return await retry(work, self._wait_for_store)
 
     # Choosing the next job
 
@@ -265,8 +259,7 @@ class QueueWorker:
             record_end(context, turn, state, "")
             publish_end(context, running, state, context.say_quarantined(turn.id), OutboundKind.ERROR)
             return False
-        settings = context.settings
-        await self.pause(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.stopped)
+        await self.pause(failure_pause(context.settings, failures), running.stopped)
         running.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
@@ -315,7 +308,7 @@ class QueueWorker:
             if running is not None:
                 text = say(Sentence.STORE_WAITS, context.language)
                 context.hub.publish(Progress(running.turn.trace, self.queue.key, "paused", "store", text))
-        pause = backoff(failures, context.settings.failure_seconds, context.settings.failure_most_seconds)
+        pause = failure_pause(context.settings, failures)
         await self.pause(pause, None if running is None or running.stopped.is_set() else running.stopped)
 
     async def pause(self, seconds: float, event: asyncio.Event | None = None) -> None:

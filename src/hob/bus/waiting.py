@@ -2,11 +2,13 @@
 
 import asyncio
 import random
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from hob.bus.settings import BusSettings
 from hob.core.clock import Clock
+from hob.core.errors import StoreError
 
 T = TypeVar("T")
 
@@ -27,7 +29,7 @@ async def wait_for_event(event: asyncio.Event, clock: Clock, seconds: float | No
 
 async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
     """Return the work's result. Cancels it and raises TimeoutError if it takes longer."""
-    try:
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as group:
             working = group.create_task(work)
             alarm = group.create_task(clock.sleep(seconds))
@@ -35,8 +37,6 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
             late = not working.done()
             working.cancel()
             alarm.cancel()
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
     if late:
         raise TimeoutError(f"no end within {seconds:g} s")
     return working.result()
@@ -46,6 +46,22 @@ def backoff(failures: int, first: float, maximum: float) -> float:
     """Return the seconds to wait after this many consecutive failures: doubling up to `maximum`, with 25 % jitter."""
     pause: float = min(maximum, first * 2 ** min(failures - 1, 30))
     return pause * random.uniform(0.75, 1.25)
+
+
+def failure_pause(settings: BusSettings, failures: int) -> float:
+    """Return the seconds to wait after this many consecutive failures of the store or of a turn."""
+    return backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
+
+
+async def retry(work: Callable[[], Awaitable[T]], wait: Callable[[int, StoreError], Awaitable[None]]) -> T:
+    """Return the result of `work`, retrying while the store is unavailable. `wait` is given the number of failures."""
+    failures = 0
+    while True:
+        try:
+            return await work()
+        except StoreError as error:
+            failures += 1
+            await wait(failures, error)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from hob.bus.queue_worker import QueueWorker, WorkerResources
 from hob.bus.session_queue import SessionQueue
 from hob.bus.session_queues import SessionQueues
-from hob.bus.waiting import backoff, wait_for_event
+from hob.bus.waiting import failure_pause, wait_for_event
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.messages import Inbound
 from hob.core.ports.turns import Commands, Turns
@@ -58,13 +58,13 @@ class WorkerPool:
         self._spawn(QueueWorker(session_queue, self._context, self._resources).handle_arrival(inbound))
 
     async def _run_worker(self, session_queue: SessionQueue) -> None:
-        settings, failures = self._context.settings, 0
+        failures = 0
         worker = QueueWorker(session_queue, self._context, self._resources)
         try:
             while not await _run_guarded(worker):
                 failures += 1
                 session_queue.has_waiting = True
-                await worker.pause(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
+                await worker.pause(failure_pause(self._context.settings, failures))
         finally:
             self._queues.close(session_queue)
 
@@ -87,8 +87,7 @@ class WorkerPool:
                 at = await context.store.turns.next_wake()
             except StoreError as error:
                 failures += 1
-                settings = context.settings
-                pause: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
+                pause: float | None = failure_pause(context.settings, failures)
                 log.error("parked turns wait for the store: %s", error)
             else:
                 failures = 0

@@ -308,8 +308,8 @@ def run(arguments: Sequence[str]) -> int:
         status = _perform([_as_text(word) for word in arguments])
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except BaseException as error:
-        told = _explain(_innermost(error))
+    except BaseException as error:  # Ctrl-C too; what cannot be explained is raised again
+        told = _explain(error)
         if told is None:
             raise
         return told
@@ -325,19 +325,12 @@ def _as_text(word: str) -> str:
         return word
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """Return the single error inside a task group's exception."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
-
-
 def _explain(error: BaseException) -> int | None:
     """Print what is wrong and return the exit status; None for an unexpected error."""
     # these imports take half the time of `hob --help`
-    from hob.core.errors import HobError, HomeInUse, InvalidRequest, NotConfigured, NotReady
+    from hob.core.errors import HobError, HomeInUse, InvalidRequest, NotConfigured, NotReady, innermost
 
-    match error:
+    match error := innermost(error):
         case NotConfigured() | InvalidRequest() if not isinstance(error, NotReady):
             print(f"hob: {_(str(error))}", file=sys.stderr)
             return 2  # a service does not restart after 2, but does after 1

@@ -206,3 +206,10 @@ class SendFailed(HobError):
         super().__init__(detail)
         self.permanent = permanent
         self.retry_after = retry_after
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the single error inside a task group's exception."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

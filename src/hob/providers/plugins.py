@@ -46,7 +46,7 @@ def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blob
         return cast(Open, _entry_points()[name].load())(settings, clock, blobs)
     except ModelError:
         raise
-    except Exception as error:
+    except Exception as error:  # the plug-in's own
         log.exception("the provider %s cannot be opened", name)
         said = f"{type(error).__name__}: {error}"[:_MAX_SAID]
         raise ModelError(

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hob.bus.waiting import unwrap_single_error
+
 log = logging.getLogger(__name__)
 
 BackgroundTasks = Callable[[Coroutine[Any, Any, None]], None]
@@ -15,7 +17,7 @@ BackgroundTasks = Callable[[Coroutine[Any, Any, None]], None]
 async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
     """Yield a function that runs coroutines in the background until the block ends."""
     tasks: set[asyncio.Task[None]] = set()
-    try:
+    with unwrap_single_error():  # the block's own: the tasks never raise
         async with asyncio.TaskGroup() as group:
 
             def start(work: Coroutine[Any, Any, None]) -> None:
@@ -26,9 +28,6 @@ async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
             yield start
             for task in tasks:
                 task.cancel()
-    except BaseExceptionGroup as failed:
-        # the tasks never raise, so the only exception is the block's own
-        raise failed.exceptions[0] from None
 
 
 async def _run_logged(work: Coroutine[Any, Any, None]) -> None:

@@ -167,7 +167,7 @@ def _read(conversation: SourceConversation) -> Iterator[PastMessage | SkippedPar
         yield from conversation.read()
     except HobError:
         raise
-    except Exception as error:
+    except Exception as error:  # the reader may be a plug-in's
         raise Unreadable(f"its reader failed: {type(error).__name__}: {error}"[:300]) from error
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hob.app.logs.log_lines import LogLine, format_json, format_text
 from hob.app.maintenance.settings import LogSettings
-from hob.core.errors import HobError, InvalidRequest, NotFound
+from hob.core.errors import HobError, InvalidRequest, NotFound, innermost
 from hob.core.events.tracing import TRACE
 
 NAME = "hob.log"
@@ -184,10 +184,8 @@ def log_failure() -> Iterator[None]:
     """Log the error that ended the block, only to the file: the command itself reports it to the terminal."""
     try:
         yield
-    except Exception as error:
-        told: BaseException = error
-        while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # wrapped by a task group
-            told = told.exceptions[0]
+    except Exception as error:  # whatever ends Hob is logged, and raised again
+        told = innermost(error)
         if isinstance(told, InvalidRequest | NotFound):  # a wrong request, not a failure of Hob
             raise
         text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an unexpected error"

@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,17 +50,11 @@ def load_plugin(plugin: Installed) -> Subsystem:
                 packages=", ".join(plugin.packages),
             )
         )
-    try:
+    with _loading(plugin):
         feature = _make_subsystem(
             plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED}
         )
         taken = _taken_names(feature)
-    except NotConfigured:
-        raise
-    except (Exception, SystemExit) as error:
-        raise NotConfigured(
-            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_error_text(error))
-        ) from error
     if taken:
         raise NotConfigured(
             translatable(
@@ -70,15 +64,23 @@ def load_plugin(plugin: Installed) -> Subsystem:
     return feature
 
 
-def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
-    """Return what the owner has to confirm. Raises NotConfigured if the plug-in cannot be loaded."""
+@contextmanager
+def _loading(plugin: Installed) -> Iterator[None]:
     try:
-        declares = tuple(_describe(plugin, feature))
-        sections = {name: fields_in(section) for name, section in feature.settings.items()}
-    except (Exception, SystemExit) as error:
+        yield
+    except NotConfigured:
+        raise
+    except (Exception, SystemExit) as error:  # the plug-in's own
         raise NotConfigured(
             translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_error_text(error))
         ) from error
+
+
+def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
+    """Return what the owner has to confirm. Raises NotConfigured if the plug-in cannot be loaded."""
+    with _loading(plugin):
+        declares = tuple(_describe(plugin, feature))
+        sections = {name: fields_in(section) for name, section in feature.settings.items()}
     return Manifest(
         name=plugin.name,
         package=plugin.packages[0],
@@ -294,7 +296,7 @@ async def _open(base: Subsystem, single: Mapping[str, Any], kernel: Kernel) -> A
     finally:
         try:
             await stack.aclose()
-        except Exception:
+        except Exception:  # the plug-in's own
             log.exception("the plug-in %s did not close as it should", name)
 
 
@@ -349,7 +351,7 @@ class _Source:
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
         try:
             return tuple(await self._recall.recall(query, session, limit))[:limit]
-        except Exception:
+        except Exception:  # the plug-in's own
             log.exception("the memory source %s failed", self._name)
             return ()
 
@@ -370,7 +372,7 @@ class _Section:
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
         try:
             return await self._section.write(turn)
-        except Exception:
+        except Exception:  # the plug-in's own
             log.exception("the plug-in %s could not write its part of the prompt", self._plugin)
             return None
 
@@ -378,7 +380,7 @@ class _Section:
 def _call_safely(name: str, function: Callable[[], T]) -> T | None:
     try:
         return function()
-    except Exception:
+    except Exception:  # the plug-in's own
         log.exception("the plug-in %s failed", name)
         return None
 

@@ -76,7 +76,7 @@ class Visitor:
         """
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # counted, whatever the sender's bytes broke, and raised again
             self.refused(self.address)
             if wait := self.unsigned.wait(self.address):
                 raise HttpRefusal("too_many_attempts", _TOO_MANY_UNSIGNED, max(1, round(wait))) from error

@@ -169,7 +169,7 @@ class _WithFailures:
             await self._router.app(scope, receive, send if begun else observed)
         except HTTPException as error:
             await _mismatch_response(Request(scope, receive), error, self._router.routes)(scope, receive, send)
-        except Exception:
+        except Exception:  # the client gets an answer; the server logs the error raised again
             if not begun:
                 failure = Failure("internal", "this is a mistake in Hob; `hob logs` shows it")
                 await response_at(scope["path"], failure)(scope, receive, send)

@@ -134,7 +134,7 @@ class Failover:
                 failure = error
             except StoreError:  # no route is to blame, and no other would do better
                 raise
-            except Exception as error:
+            except Exception as error:  # an odd answer or a plug-in: only this route fails
                 log.exception("what speaks to the model %s broke", route.ref)
                 if done:
                     return
