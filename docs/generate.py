@@ -54,7 +54,7 @@ from hob.gateway.routes.views import chat_view, event_view, usage_view
 from hob.guard.policy.modes import ACTS, Autonomy, Mode, look_up
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS
-from hob.store.messages.inbox import Result
+from hob.store.messages.results import Result
 
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"

@@ -18,7 +18,7 @@ from hob.core.clock import Clock, SystemClock
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel
 from hob.core.turns import QueueMode
-from hob.store.messages.inbox import Result
+from hob.store.messages.results import Result
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
@@ -42,7 +42,7 @@ class Bench:
         with self.bus.hub.subscribe() as notices:
             async with asyncio.timeout(10):
                 while True:
-                    result = await self.store.inbox.find_result(accepted.id)
+                    result = await self.store.results.find(accepted.id)
                     if result is not None and result.settled:
                         return result
                     await anext(notices)

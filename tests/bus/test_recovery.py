@@ -385,7 +385,7 @@ async def test_one_shot_process_merges_no_older_message(tmp_path: Path) -> None:
         go.set()
         assert await bench.replies(mine, more) == ["ask me", "and more"]
         assert joined == []
-        row = await bench.store.inbox.find_result(old.id)
+        row = await bench.store.results.find(old.id)
         assert row is not None
         assert row.state == "waiting"
 

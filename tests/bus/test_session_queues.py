@@ -19,7 +19,8 @@ from hob.core.ports.turns import TurnControl
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Outcome, Parked, QueueMode, Session, Turn, WaitsFor
-from hob.store.messages.inbox import Result, Waiting
+from hob.store.messages.inbox import Waiting
+from hob.store.messages.results import Result
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until

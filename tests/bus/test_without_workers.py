@@ -44,7 +44,7 @@ async def test_queues_without_workers_cancel_a_parked_turn(tmp_path: Path) -> No
         await store.turns.park(turn.id, Parked(WaitsFor.APPROVAL))
         assert await session_queues.wake(turn.id)
         assert await session_queues.stop(CHAT, "not needed")
-        assert (await store.inbox.find_result(said.id)).state == "cancelled"  # type: ignore[union-attr]
+        assert (await store.results.find(said.id)).state == "cancelled"  # type: ignore[union-attr]
 
 
 async def test_session_resumed_without_workers_is_answered_once_they_start(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ async def cost_of_turn(store: Store, count: list[int]) -> int:
     await store.journal.append(turn.id, [ASKED])
     await store.journal.steer(turn.id, [inbound.id])
     await store.journal.finish(finish_of(turn, "hello"))
-    await store.inbox.find_result(accepted.id)
+    await store.results.find(accepted.id)
     await store.outbox.picked_up(turn.id, ["memory"])
     await store.outbox.next("memory", "", 1e12)
     return count[0] - before

@@ -112,7 +112,7 @@ class DeliveryRules:
 
     async def _outbounds(self, user: WebUser, event: TimelineEvent, turn: TurnId) -> list[Outbound]:
         message = await self._store.inbox.first_of(turn)
-        result = None if message is None else await self._store.inbox.find_result(message)
+        result = None if message is None else await self._store.results.find(message)
         if result is None or not result.settled or not result.reply:
             return []
         address = SenderAddress.parse(user.address)

@@ -107,7 +107,7 @@ class SessionQueues:
         Raises StoreErrors.
         """
         context = self._context
-        result = await context.store.inbox.find_result(id)
+        result = await context.store.results.find(id)
         if result is None or result.settled:
             return False
         if context.mine is None:
@@ -191,7 +191,7 @@ class SessionQueues:
         row = await self._context.store.turns.find(id)
         if row is not None:
             return await self._cancel_turn(row, reason)
-        result = await self._context.store.inbox.find_result(InboundId(id))
+        result = await self._context.store.results.find(InboundId(id))
         if result is None or result.settled:
             return False
         if await self._cancel_waiting(result.session, reason, InboundId(id)):

@@ -49,6 +49,7 @@ from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.store.messages.channel_state import StoredChannelState
 from hob.store.messages.inbox import Inbox
 from hob.store.messages.outbox import Outbox
+from hob.store.messages.results import Results
 from hob.store.messages.transcript import StoredTranscript
 from hob.store.people import StoredPeople
 from hob.store.plugin_records import PluginRecords
@@ -124,6 +125,7 @@ class Store:
         self.requests = StoredRequests(access)
         self.transcript = StoredTranscript(access)
         self.outbox = Outbox(access)
+        self.results = Results(access)
         self.tasks = Tasks(access)
         self.timeline = Timeline(access)
         self.ledger = StoredLedger(access)

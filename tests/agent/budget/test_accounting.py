@@ -252,7 +252,7 @@ async def test_pending_remark_is_delivered_without_an_answer(bench: TurnBench) -
         await until_asked(bench)
         bench.control.stop(task, "/stop")
     assert any("spending.daily" in out.text for out in await pending(bench))
-    result = await bench.store.inbox.find_result(turn.inbounds[0].id)
+    result = await bench.store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert len(result.notes) == 1
 

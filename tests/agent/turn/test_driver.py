@@ -98,7 +98,7 @@ class TurnBench:
         return [type(step) for step in await self.store.journal.load_steps(turn.id)]
 
     async def reply(self, turn: Turn) -> str:
-        result = await self.store.inbox.find_result(turn.inbounds[0].id)
+        result = await self.store.results.find(turn.inbounds[0].id)
         assert result is not None
         return result.reply
 
@@ -147,7 +147,7 @@ async def test_model_failure_is_reported_and_never_stored_as_an_answer(bench: Tu
     turn = await make_turn(bench.store, message("hi"))
     driver = Driver(bench.parts(ModelError(fault, "because"), "Back again."))
     assert await driver.run(turn, bench.control) == Finished(TurnState.FAILED, fault.value)
-    result = await bench.store.inbox.find_result(turn.inbounds[0].id)
+    result = await bench.store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
     note = NOT_ANSWERED.format(reason=FAULT_WORDS[fault.value])
@@ -212,7 +212,7 @@ async def test_rate_limit_failure_says_when_to_retry(bench: TurnBench) -> None:
 async def test_malformed_answer_is_a_failure(bench: TurnBench, said: Line, reason: str) -> None:
     turn = await make_turn(bench.store, message("hi"))
     assert await Driver(bench.parts(said)).run(turn, bench.control) == Finished(TurnState.FAILED, reason)
-    result = await bench.store.inbox.find_result(turn.inbounds[0].id)
+    result = await bench.store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
     shown = ["user: hi", f"user: {NOT_ANSWERED.format(reason=FAULT_WORDS[reason])}"]

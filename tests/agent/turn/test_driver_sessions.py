@@ -39,7 +39,7 @@ async def test_silence_is_an_outcome_with_a_reason_and_sends_nothing(bench: Turn
     assert await Driver(bench.parts("NO_REPLY")).run(turn, bench.control) == Finished(
         TurnState.SILENT, "the model chose to say nothing"
     )
-    result = await bench.store.inbox.find_result(turn.inbounds[0].id)
+    result = await bench.store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert (result.state, result.reply) == ("silent", "")
     assert "chose to say nothing" in result.reason

@@ -206,7 +206,7 @@ async def test_remark_is_delivered_once_and_never_shown_to_a_model(bench: TurnBe
         (OutboundKind.REPLY, "Done."),
         (OutboundKind.NOTICE, LINE),
     ]
-    result = await bench.store.inbox.find_result(turn.inbounds[0].id)
+    result = await bench.store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert (result.reply, result.notes) == ("Done.", (LINE,))
     await perform(bench, router, await make_turn(bench.store, message("go on")))

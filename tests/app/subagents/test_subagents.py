@@ -212,7 +212,7 @@ async def test_unawaited_result_is_reported_in_the_chat(tmp_path: Path) -> None:
         async with asyncio.timeout(10):
             while not (replies := await app.store.outbox.unfetched("api")):  # noqa: ASYNC110 - delivery writes it
                 await asyncio.sleep(0.02)
-        result = await app.store.inbox.find_result(replies[0].inbound)
+        result = await app.store.results.find(replies[0].inbound)
         assert result is not None
         assert result.reply == "The sub-agent says 42."
 

@@ -346,7 +346,7 @@ async def test_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) -> Non
             while not (found := await hob.app.store.outbox.unfetched("local")):  # noqa: ASYNC110 - delivery's own pace
                 await asyncio.sleep(0.01)
         assert [row.inbound for row in found] == [id]
-        result = await hob.app.store.inbox.find_result(InboundId(id))
+        result = await hob.app.store.results.find(InboundId(id))
         assert result is not None
         assert not result.picked_up
         pending = await hob.app.store.outbox.find(OutboxId(f"{result.turn}.0.0"))

@@ -268,7 +268,7 @@ class House:
         return bool(status["running"] or status["waiting"])
 
     async def _ended(self, inbound: InboundId) -> bool:
-        result = await self.app.store.inbox.find_result(inbound)
+        result = await self.app.store.results.find(inbound)
         return result is not None and result.settled
 
     async def _answer(self, session: SessionKey, chat: str, answer: Callable[[str], str], words: str) -> bool:

@@ -120,7 +120,7 @@ class Office:
                 await api.accept(
                     owners_inbound({"message": f"approve:{asked.id}", "session": session}, None, api.clock)
                 )
-        result = await self.app.store.inbox.find_result(accepted.id)
+        result = await self.app.store.results.find(accepted.id)
         assert result is not None
         assert result.turn is not None
         return result.turn

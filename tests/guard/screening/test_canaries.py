@@ -30,7 +30,7 @@ async def live(home: Path, mask: KnownSecrets) -> list[str]:
         await store.journal.append(turn.id, [ASKED, received])
         await store.timeline.add([replace(event_of(inbound), text=mask(SHOWN))])
         await store.journal.finish(finish_of(turn, mask(f"it is {CANARY}")))
-        found = await store.inbox.find_result(inbound.id)
+        found = await store.results.find(inbound.id)
         events = await store.timeline.trace(inbound.trace)
         assert found is not None
         return [found.reply, *(event.text for event in events)]

@@ -225,7 +225,7 @@ class BusMachine(RuleBasedStateMachine):
         await self._stop()
 
     async def _all_settled(self) -> bool:
-        results = [await self.bench.store.inbox.find_result(one.id) for one in self.accepted.values()]
+        results = [await self.bench.store.results.find(one.id) for one in self.accepted.values()]
         return all(result is not None and result.settled for result in results)
 
     def _check(self) -> None:

@@ -195,7 +195,7 @@ class RebuildMachine(RuleBasedStateMachine):
         self.do(self.store.outbox.picked_up(row.id, ["memory"]))
 
     def turn_of(self, id: InboundId) -> str | None:
-        result = self.do(self.store.inbox.find_result(id))
+        result = self.do(self.store.results.find(id))
         return None if result is None else result.turn
 
     @precondition(has(TurnState.RUNNING))

@@ -81,7 +81,7 @@ async def check(home: Path, disk: FaultyDisk, life: Life) -> None:
 
 
 async def check_one(store: Store, life: Life, id: InboundId) -> None:
-    result = await store.inbox.find_result(id)
+    result = await store.results.find(id)
     assert result is not None
     if id in life.claimed:
         assert result.turn == life.claimed[id].id

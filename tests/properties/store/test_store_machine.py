@@ -241,12 +241,12 @@ class StoreMachine(RuleBasedStateMachine):
             rows = self.do(self.store.inbox.waiting(session))
             assert [row.inbound.id for row in rows] == self.waiting[session]
         for id in self.cancelled:
-            result = self.do(self.store.inbox.find_result(id))
+            result = self.do(self.store.results.find(id))
             assert result is not None
             assert result.state == "cancelled"
         for work in self.works.values():
             for id in work.inbounds:
-                result = self.do(self.store.inbox.find_result(id))
+                result = self.do(self.store.results.find(id))
                 assert result is not None
                 assert (result.turn, result.state) == (work.turn.id, work.state)
                 assert result.settled == (work.state in FINAL_TURNS)

@@ -56,7 +56,7 @@ async def test_erased_message_is_in_no_file_but_its_events_stay(tmp_path: Path) 
         assert {event.text for event in events} == {""}
         view = await store.transcript.load_view(SESSION, 10)
         assert ([entry.text for entry in view.entries], view.total) == (["kept", "KEPT"], 2)
-        result = await store.inbox.find_result(inbound.id)
+        result = await store.results.find(inbound.id)
         assert result is not None
         assert (result.state, result.reply, result.cost) == ("done", "", 200)
         task, _ = await store.tasks.find()

@@ -57,7 +57,7 @@ async def test_details_of_old_turns_are_deleted_and_their_answers_stay(tmp_path:
         young = await turn_with_details(store, message("asked now"))
         assert await store.retention.drop_details(cut) >= 3
         assert len(await store.journal.load_steps(young)) > 2
-        result = await store.inbox.find_result(old.id)
+        result = await store.results.find(old.id)
         assert result is not None
         assert (result.reply, result.state) == ("the reply", "done")
         view = await store.transcript.load_view(SESSION, 10)
@@ -155,7 +155,7 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
         assert await store.retention.drop_one_turn_sessions(now - 2000) == 0
         assert await store.retention.drop_one_turn_sessions(now) > 3
         assert await store.retention.drop_one_turn_sessions(now) == 0
-        gone, stays = await store.inbox.find_result(passing.id), await store.inbox.find_result(kept.id)
+        gone, stays = await store.results.find(passing.id), await store.results.find(kept.id)
         assert await store.late_results.find(turn.id, CallId("c")) is None
         assert gone is not None
         assert (gone.reply, gone.state) == ("", "done")
@@ -190,6 +190,6 @@ async def test_unfetched_replies_expire_and_stay_answered(tmp_path: Path) -> Non
         assert await store.outbox.expire("api", now - 2000) == 0
         assert await store.outbox.expire("api", now) == 1
         assert (await store.outbox.counts()).unread == 0
-        result = await store.inbox.find_result(asked.id)
+        result = await store.results.find(asked.id)
         assert result is not None
         assert result.reply == "hello"

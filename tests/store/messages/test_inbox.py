@@ -158,7 +158,7 @@ async def test_merged_message_shares_its_turns_outcome(store: Store) -> None:
     turn = await make_turn(store, first, second)
     await store.journal.append(turn.id, [ASKED])
     await store.journal.finish(finish_of(turn, "both"))
-    results = [await store.inbox.find_result(inbound.id) for inbound in (first, second)]
+    results = [await store.results.find(inbound.id) for inbound in (first, second)]
     assert [result and (result.state, result.reply, result.merged_into) for result in results] == [
         ("done", "both", None),
         ("done", "both", first.id),
@@ -170,11 +170,11 @@ async def test_result_contains_cost_and_whether_it_was_fetched(store: Store) -> 
     turn = await make_turn(store, inbound)
     await store.journal.append(turn.id, [ASKED])
     await store.journal.finish(finish_of(turn, "hi", cost=200))
-    result = await store.inbox.find_result(inbound.id)
+    result = await store.results.find(inbound.id)
     assert result is not None
     assert (result.settled, result.cost, result.usage.output, result.picked_up) == (True, 200, 10, False)
     await store.outbox.picked_up(turn.id, {"memory"})
-    fetched = await store.inbox.find_result(inbound.id)
+    fetched = await store.results.find(inbound.id)
     assert fetched is not None
     assert fetched.picked_up
 
@@ -182,10 +182,10 @@ async def test_result_contains_cost_and_whether_it_was_fetched(store: Store) -> 
 async def test_result_of_a_waiting_message_is_not_settled(store: Store) -> None:
     inbound = message("hello")
     await put_message(store, inbound)
-    result = await store.inbox.find_result(inbound.id)
+    result = await store.results.find(inbound.id)
     assert result is not None
     assert (result.state, result.settled, result.turn) == ("waiting", False, None)
-    assert await store.inbox.find_result(InboundId("m_unknown")) is None
+    assert await store.results.find(InboundId("m_unknown")) is None
 
 
 async def test_command_answered_on_arrival_gets_the_same_answer_again(store: Store) -> None:
@@ -200,7 +200,7 @@ async def test_command_answered_on_arrival_gets_the_same_answer_again(store: Sto
         )
         assert (answered.answer, answered.duplicate) == ("all is well", expected_duplicate)
     assert (await accept(store, message("/status", key="same"))).answer == "all is well"
-    result = await store.inbox.find_result(inbound.id)
+    result = await store.results.find(inbound.id)
     assert result is not None
     assert (result.state, result.reply) == ("done", "all is well")
     (task,) = await store.tasks.find()
@@ -214,7 +214,7 @@ async def test_queued_command_is_settled_once(store: Store) -> None:
     assert waiting.command
     for n in range(2):
         await store.inbox.settle_command(waiting, f"answer {n}", [outbound_to(inbound, f"o{n}")], [])
-    result = await store.inbox.find_result(inbound.id)
+    result = await store.results.find(inbound.id)
     assert result is not None
     assert result.reply == "answer 0"
     assert len(await store.outbox.next("memory", "", 1e12)) == 1
@@ -225,7 +225,7 @@ async def test_cancelled_waiting_messages_end_with_their_reason(store: Store) ->
     await put_message(store, kept)
     await put_message(store, dropped)
     assert await store.inbox.cancel_waiting(SESSION, "stopped", only={dropped.id}) == (dropped.id,)
-    result = await store.inbox.find_result(dropped.id)
+    result = await store.results.find(dropped.id)
     assert result is not None
     assert (result.state, result.reason, result.settled) == ("cancelled", "stopped", True)
     assert [waiting.inbound.id for waiting in await store.inbox.waiting(SESSION)] == [kept.id]

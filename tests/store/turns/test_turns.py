@@ -77,7 +77,7 @@ async def test_three_unclean_ends_at_one_step_quarantine_the_turn_and_tell_its_s
         assert (pending.outbound.text, pending.outbound.kind) == (say(turn), OutboundKind.ERROR)
         (task,) = await store.tasks.find()
         assert task.state is TaskState.FAILED
-        result = await store.inbox.find_result(InboundId(task.id))
+        result = await store.results.find(InboundId(task.id))
         assert result is not None
         assert (result.state, result.kind, result.settled) == ("set_aside", OutboundKind.ERROR, True)
 
@@ -278,7 +278,7 @@ async def test_retry_continues_after_the_last_finished_step(store: Store) -> Non
     assert len(await store.journal.load_steps(old)) == 6
     turn = await store.turns.start(new)
     await store.journal.finish(finish_of(turn, "hi"))
-    result = await store.inbox.find_result(turn.inbounds[0].id)
+    result = await store.results.find(turn.inbounds[0].id)
     assert result is not None
     assert (result.state, result.reply, result.turn) == ("done", "hi", new)
 

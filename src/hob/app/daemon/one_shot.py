@@ -124,7 +124,7 @@ def resume_message(id: str) -> EventSource:
 
 async def _require_model(app: App, id: InboundId) -> None:
     """Raise NotConfigured if no model is set up here: the message is left for a Hob that has one."""
-    result = await app.store.inbox.find_result(id)
+    result = await app.store.results.find(id)
     if result is not None and not result.settled and app.kernel.choice.line().startswith(NO_MODEL_NAME):
         raise NotConfigured(
             translatable(

@@ -95,12 +95,12 @@ def _is_waiting(view: ChatAnswer) -> bool:
 
 async def _trace(api: Api, view: ChatAnswer) -> TraceId:
     """Return the trace of the message's turn, which differs if it joined another one."""
-    first = await api.store.inbox.find_result(InboundId(view["merged_into"])) if "merged_into" in view else None
+    first = await api.store.results.find(InboundId(view["merged_into"])) if "merged_into" in view else None
     return TraceId(view["trace_id"]) if first is None else first.trace
 
 
 async def _view(api: Api, accepted: Accepted) -> ChatAnswer:
-    result = await api.store.inbox.find_result(accepted.id)
+    result = await api.store.results.find(accepted.id)
     if result is None:
         raise NotFound(translatable("no message with this id"))
     return chat_view(result)
@@ -157,7 +157,7 @@ async def mark_fetched(api: Api, id: InboundId) -> None:
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:
     """Return the answer that was given when the message was accepted. Raises NotFound."""
-    result = await api.store.inbox.find_result(id)
+    result = await api.store.results.find(id)
     if result is None:
         raise NotFound(translatable("no message is called {id}; `hob tasks --all` lists them", id=id))
     return Accepted(result.id, result.trace, result.session, duplicate=True)

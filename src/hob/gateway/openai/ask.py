@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from hob.bus.waiting import unwrap_single_error
 from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import NotFound, ShuttingDown
 from hob.core.ids import InboundId, OutboxId, escape_key_part
@@ -172,7 +173,7 @@ async def conclude(api: Api, id: InboundId, answered: Collection[str] = ()) -> C
 
 
 async def _conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
-    result = await api.store.inbox.find_result(id)
+    result = await api.store.results.find(id)
     if result is None:
         raise NotFound("no message with this id")
     view = chat_view(result)
@@ -206,17 +207,13 @@ async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
     """Return the result of `work`, or None if the client disconnects first. Raises what the work raises."""
-    try:
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as group:
             doing, gone = group.create_task(work), group.create_task(until_gone(request))
             await asyncio.wait((doing, gone), return_when=asyncio.FIRST_COMPLETED)
             doing.cancel()
             gone.cancel()
-    except BaseExceptionGroup as failures:  # the task group wraps the work's own error
-        error = failures.exceptions[0]
-    else:
-        return None if doing.cancelled() else doing.result()
-    raise error
+    return None if doing.cancelled() else doing.result()
 
 
 async def until_gone(request: Request) -> None:

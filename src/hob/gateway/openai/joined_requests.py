@@ -20,7 +20,7 @@ from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.values import dataclass
 from hob.gateway.http.fields import WrongField
-from hob.store.messages.inbox import Result
+from hob.store.messages.results import Result
 from hob.store.store import Store
 
 _CHANNEL, _ACCOUNT = "api", ""
@@ -162,7 +162,7 @@ async def _messages(store: Store, stem: str, minute: int) -> AsyncIterator[tuple
     """Yield every message of this minute with the same content, and its key."""
     for key in _keys(stem, minute):
         accepted = await store.inbox.find_key(_CHANNEL, _ACCOUNT, key)
-        result = None if accepted is None else await store.inbox.find_result(accepted.id)
+        result = None if accepted is None else await store.results.find(accepted.id)
         if result is None:
             return
         yield key, result

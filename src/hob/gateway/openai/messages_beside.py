@@ -23,7 +23,7 @@ async def find_beside(api: Api, id: InboundId, answered: Collection[str] = ()) -
     A client that brings the results of its calls, `answered`, has those that were sent before. An answer in a
     requested form stands alone.
     """
-    result = await api.store.inbox.find_result(id)
+    result = await api.store.results.find(id)
     if result is None or result.turn is None or not result.sent:
         return {}
     inbound = await api.store.inbox.find_inbound(id)

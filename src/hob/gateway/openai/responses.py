@@ -86,7 +86,7 @@ async def _standing(api: Api, id: InboundId) -> Response:
     found = await conclude(api, id)
     if isinstance(found, ChatOutcome):
         return json_response(response(id, OWN_MODEL, found), found.status, found.headers)
-    result = await api.store.inbox.find_result(id)
+    result = await api.store.results.find(id)
     created = int(result.created) if result is not None else 0
     status = "in_progress" if found.code in _STILL else "cancelled" if found.code == "cancelled" else "failed"
     error = {"code": "server_error", "message": found.message} if status == "failed" else None

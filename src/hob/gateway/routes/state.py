@@ -300,7 +300,7 @@ async def retry_all(call: EndpointCall[RetryRequest]) -> JsonResponse[AllRetried
 async def _with_message(api: Api, retried: Mapping[str, Any]) -> RetriedAnswer:
     """Add the message by which the outcome can be followed; none if a reply is only sent again."""
     message = await api.store.inbox.first_of(retried["turn"])
-    result = None if message is None else await api.store.inbox.find_result(message)
+    result = None if message is None else await api.store.results.find(message)
     waits = None if result is None or result.settled else message
     return {"id": retried["id"], "turn": retried["turn"], "message": waits, "state": retried["state"]}
 

@@ -13,8 +13,8 @@ from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.translation.language import translatable
 from hob.core.turns import WaitsFor
 from hob.gateway.http.failures import ErrorBody, status_of_fault
-from hob.store.messages.inbox import Result
 from hob.store.messages.outbox import SentBeside
+from hob.store.messages.results import Result
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
 from hob.store.titles import title_of

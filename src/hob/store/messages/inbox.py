@@ -1,4 +1,4 @@
-"""The inbox: accepted messages, their states, results and outcomes."""
+"""The inbox: accepted messages and their states."""
 
 import hashlib
 import sys
@@ -10,21 +10,19 @@ import apsw
 
 from hob.core.errors import Busy, BusyScope, InvalidRequest
 from hob.core.events.timeline import TimelineEvent
-from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.ids import InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
 from hob.core.messages import Attachment, Inbound, Outbound, OutboundKind
-from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
 from hob.core.translation.language import translatable
-from hob.core.turns import Session, Turn, WaitsFor
+from hob.core.turns import Session, Turn
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
-from hob.store.database.part import DatabaseAccess, StorePart, snapshot, transaction
+from hob.store.database.part import DatabaseAccess, StorePart, transaction
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter
-from hob.store.messages.outbox import SentBeside, find_sent_beside, write_outbounds
+from hob.store.messages.outbox import write_outbounds
 from hob.store.sessions import chosen_session, load_session, touch_session
-from hob.store.spending.ledger import turn_spending
 from hob.store.tasks import add_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
 from hob.store.turns.turns import add_turn, end_turn, with_end
@@ -60,19 +58,6 @@ _COUNTS = (
     " (SELECT count(*) FROM inbox WHERE state = 'waiting' AND sender = ?),"
     " (SELECT count(*) FROM inbox WHERE state = 'waiting')"
 )
-_RESULT = (
-    "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
-    " t.ended, q.text, t.waits_for"
-    " FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
-    " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
-)
-# Most replies have none, so their bodies need not be parsed.
-_REMARKS = (
-    "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
-    " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed', 'tool_received')"
-    ' AND instr(c.text, \'"remarks":["\')'
-    " ORDER BY s.n, r.key"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,42 +82,6 @@ class Waiting:
     seq: int
     not_before: float
     command: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of a message. `state` is its turn's, or `waiting`, or `cancelled` if it had no turn.
-
-    `merged_into` is the first message of its turn, if that is another. `cost` is in micro-dollars, None if unknown.
-    `picked_up` means that no part of the reply waits to be sent or fetched. `notes` are remarks that are not part of
-    the reply. While people are asked, `question` is the text and `approvals` are the open ones. `for_client` means that
-    it waits for results of the client's own tools. `sent` are messages to the client beside the reply.
-    """
-
-    id: InboundId
-    session: SessionKey
-    trace: TraceId
-    turn: TurnId | None
-    state: str
-    reply: str
-    kind: OutboundKind | None
-    reason: str
-    usage: Usage
-    cost: int | None
-    merged_into: InboundId | None
-    created: float
-    ended: float | None
-    picked_up: bool
-    notes: tuple[str, ...] = ()
-    question: str = ""
-    approvals: tuple[ApprovalId, ...] = ()
-    for_client: bool = False
-    sent: tuple[SentBeside, ...] = ()
-
-    @property
-    def settled(self) -> bool:
-        """Whether this is the final outcome."""
-        return self.ended is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,60 +401,6 @@ class Inbox(StorePart):
         sql = "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1"
         return await self._find(lambda row: InboundId(row[0]), sql, (turn,))
 
-    @snapshot
-    def find_result(self, connection: apsw.Connection, inbound: InboundId) -> Result | None:
-        """Return the current result of a message."""
-        row = find_row(connection, _RESULT, (inbound,))
-        if row is None:
-            return None
-        (
-            id,
-            session,
-            trace,
-            state,
-            created,
-            cancelled,
-            why,
-            turn,
-            turn_state,
-            reply,
-            kind,
-            reason,
-            ended,
-            question,
-            waits_for,
-        ) = row
-        if turn is None:
-            state = "cancelled" if state == InboxState.SETTLED else state
-            return Result(
-                InboundId(id), SessionKey(session), TraceId(trace), None, state, "", None, why, Usage(), None, None,
-                created, cancelled, True,
-            )  # fmt: skip
-        first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
-        pending = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
-        spent = turn_spending(connection, turn)
-        return Result(
-            id=InboundId(id),
-            session=SessionKey(session),
-            trace=TraceId(trace),
-            turn=TurnId(turn),
-            state=turn_state,
-            reply=reply or "",
-            kind=None if kind is None else OutboundKind(kind),
-            reason=reason,
-            usage=spent.usage,
-            cost=None if spent.unknown_calls else spent.cost,
-            merged_into=None if first is None or first[0] == id else InboundId(first[0]),
-            created=created,
-            ended=ended,
-            picked_up=pending is None and ended is not None,
-            notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
-            question=question or "",
-            approvals=_open_approvals(connection, turn) if question else (),
-            for_client=waits_for == WaitsFor.CLIENT,
-            sent=find_sent_beside(connection, turn),
-        )
-
     async def counts(self) -> InboxCounts:
         """Count the waiting messages. Those of paused sessions do not count towards the age."""
         sql = (
@@ -514,8 +409,3 @@ class Inbox(StorePart):
         )
         row = await self._row(sql)
         return InboxCounts(*(row or (0, 0, None)))
-
-
-def _open_approvals(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:
-    sql = "SELECT id FROM approvals WHERE turn = ? AND state = 'open' ORDER BY seq"
-    return tuple(ApprovalId(row[0]) for row in all_rows(connection, sql, (turn,)))
