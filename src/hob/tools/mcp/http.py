@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from hob.tools.mcp.stdio import Streams
+from hob.tools.mcp.streams import Streams
 from hob.tools.web.public_transport import PublicTransport
 
 _CONNECT_SECONDS, _READ_SECONDS = 15.0, 300.0

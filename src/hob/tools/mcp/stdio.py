@@ -4,13 +4,13 @@ import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from hob.core.errors import ToolFailed
+from hob.tools.mcp.streams import Streams
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand
 
 log = logging.getLogger(__name__)
@@ -19,8 +19,6 @@ MAX_LINE = 16 * 1024 * 1024
 _MAX_TOLD = 2_000  # characters kept of a program's stderr
 _GRACE = 2.0
 
-Streams = tuple[Any, Any]
-"""The read and write streams that the SDK's client takes."""
 Start = Callable[[OutputCallbacks], Awaitable[RunningCommand]]
 
 
