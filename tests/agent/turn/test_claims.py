@@ -97,6 +97,21 @@ def test_calendar_entry_is_information_if_a_tool_has_read_or_the_user_asked(repl
 
 
 @pytest.mark.parametrize(
+    ("asked", "reply", "effect"),
+    [
+        ("Notiere: Milch kaufen", "Notiert!", Effect.WRITES),
+        ("Please write that down.", "Noted.", Effect.PERSISTS),
+        ("Remind me of the bins at 9.", "I'll remind you at 9.", Effect.PERSISTS),
+        ("Erinnere mich morgen an den Müll.", "Alles klar, ich erinnere dich morgen.", Effect.PERSISTS),
+    ],
+)
+def test_note_or_reminder_that_was_asked_for_needs_a_tool(asked: str, reply: str, effect: Effect) -> None:
+    assert find_unbacked(reply, asked, ()) is not None
+    assert find_unbacked(reply, asked, [frozenset({effect})]) is None
+    assert find_unbacked(reply, "I like tea.", ()) is None
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         "I've sent the email and deleted the draft.",

@@ -7,7 +7,7 @@ tool is called.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from itertools import chain
@@ -36,6 +36,7 @@ class _Action(StrEnum):
     SAVED = "saved"
     DELETED = "deleted"
     SCHEDULED = "scheduled"
+    SWITCHED = "switched"
 
 
 _WRITING = frozenset({Effect.WRITES, Effect.WRITES_FINALLY, Effect.PERSISTS, Effect.EXECUTES})
@@ -46,21 +47,11 @@ _EFFECTS = {
     _Action.SAVED: _WRITING,
     _Action.DELETED: _WRITING,
     _Action.SCHEDULED: (_WRITING | {Effect.COMMUNICATES}) - {Effect.WRITES},  # a written file reminds of nothing
+    _Action.SWITCHED: _WRITING | {Effect.COMMUNICATES},
 }
-_ENGLISH = {
-    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid|messaged|"
-    "texted|notified|uploaded",
-    _Action.SAVED: "saved|stored",
-    _Action.DELETED: "deleted|erased",
-    _Action.SCHEDULED: "scheduled|rescheduled|booked|reserved",
-}
-_GERMAN = {
-    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt|"
-    "hochgeladen|bestellt",
-    _Action.SAVED: "gespeichert|abgespeichert",
-    _Action.DELETED: "gelöscht",
-    _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht|reserviert",
-}
+
+# Parts of sentences. The tables of forms and verbs follow.
+
 _THINGS = (
     "e-?mail|mail|message|reply|text|file|document|report|note|entry|reminder|meeting|appointment|event|invite|"
     "invitation|draft|letter|photo|folder|contact|call|flight|table|request|form|changes?|notes?|files?|messages?|"
@@ -76,13 +67,11 @@ _OBJECT = (
     rf"(?:the|your|an?|both|all(?:\s+(?:of\s+)?(?:the|your))?)\s+(?:[\w-]+\s+){{0,2}}"
     rf"(?:{_THINGS}|e?-?mails|invoices?|bill|backups?|summary|list)\b(?!\s+(?:by|that|which|is|are|was|were)\b)"
 )
-_MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
-_HAVE = r"\bI(?:'ve|\s+have)\s+(?:just\s+|now\s+|also\s+)*"
-_HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
-_WHOM = r"(?:ihr|ihm|ihnen|(?:dem|der|das|die|deine[mrn]?)\s+\w+|(?-i:[A-ZÄÖÜ])\w+)"
-_PERSON = r"(?:him|her|them|everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)|(?-i:[A-Z])\w+)\b"
-_TOGETHER = r"everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)|alle|das\s+team|die\s+gruppe"
-_REACHED = rf"(?:{_TOGETHER}|(?:(?-i:[A-ZÄÖÜ])\w+\s+(?:and|und)\s+)?(?-i:[A-ZÄÖÜ])\w+)"
+_NAME = r"(?-i:[A-ZÄÖÜ])\w+"
+_WHOM = rf"(?:ihr|ihm|ihnen|(?:dem|der|das|die|deine[mrn]?)\s+\w+|{_NAME})"
+_TEAM = r"everyone|everybody|(?:the|your)\s+(?:team|group|landlord|boss)"
+_PERSON = rf"(?:him|her|them|{_TEAM}|{_NAME})\b"
+_REACHED = rf"(?:{_TEAM}|alle|das\s+team|die\s+gruppe|(?:{_NAME}\s+(?:and|und)\s+)?{_NAME})"
 _WRITTEN = (  # what can be written, without an article; any other such word is a name
     r"\w*(?:tests?|texte?|code|gedichte?|notizen|geschichten?|briefe|mails|nachrichten|artikel|sätze|zeilen|absätze|"
     r"kommentare?|skripte?|programme|funktionen|klassen|dokumentation|doku|prosa|lyrik|lieder|songs|posts|beiträge|"
@@ -91,17 +80,19 @@ _WRITTEN = (  # what can be written, without an article; any other such word is 
     r"slogans|titel|memos|seiten|wörter|reime|python|java|rust|ruby|perl|bash|markdown|englisch|deutsch)\b"
 )
 _FILE = r"(?:the\s+)?(?:new\s+)?(?:file\s+)?[\w/-]*\w{2}\.[a-z]\w{1,4}\b"
+_DEVICE = (
+    r"(?:the|your|all|both)\s+(?:[\w-]+\s+){0,3}?"
+    r"(?:lights?|lamps?|heating|heater|thermostat|tv|television|radio|music|fan|oven|speakers?|air\s+conditioning)\b"
+)
+_SOON = r"(?:(?:just|now|successfully|also|gone ahead and|went ahead and|since|then|safely)\s+)*"
+_BALD = r"(?:(?:soeben|gerade|eben|jetzt|nun|erfolgreich|damit|hiermit|auch|per\s+(?:e-?mail|mail|nachricht|sms))\s+)*"
+_NACH = r"(?:[^.;:,\d]{0,40}\s)?"
+_END = r"[.!]*$"
 _SHOWN = r"(?!.*(?::$|\b(?:below|above|from\s+the\s+(?:list|table|text))\b))"  # the reply itself contains it
-_SOON = "just|now|successfully|also|gone ahead and|went ahead and|since|then|safely"
-_BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
     r"[✅✔☑\ufe0f🎉📧\s*•_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|yes|indeed|of course|truly|"
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
-)
-_TOLD = (
-    rf"(?:\bich\s+habe?\s+(?:(?:soeben|gerade|eben|jetzt|auch)\s+)*{_WHOM}|^{_LEAD}{_WHOM}\s+habe?\s+ich)\s+"
-    r"(?:[^.;:,]{0,40}\s)?"
 )
 _STATE = (
     rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+)?(?:now\s+)?(?:set|scheduled)\s+(?:for|at|on)\b"
@@ -120,70 +111,175 @@ _IN_CALENDAR = (
     r"\s+(?:jetzt\s+|nun\s+|damit\s+)?(?:im|in\s+deinem)\s+kalender[.!]*$"
 )
 """The same, and information if a tool read something: it may have been the calendar."""
-_ITEM = rf"^{_LEAD}(?:{'|'.join((*_ENGLISH.values(), 'added', 'created'))})\s+(?:the|your|an?|both|all)\b"
+_PROMISE = (
+    rf"^{_LEAD}I'll\s+remind\s+you\b(?=.*\b(?:at\s+\d|tomorrow|tonight|in\s+\d+\s+(?:minute|hour|day)|"
+    r"on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
+    rf"|^{_LEAD}ich\s+erinnere\s+dich\b(?=.*\b(?:um\s+\d|morgen|heute|in\s+\d+\s+(?:minute|stunde|tag)|"
+    r"am\s+(?:(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch)))"
+)
+_NOTED = rf"^{_LEAD}(?:notiert|aufgeschrieben|noted(?:\s+down)?|written\s+down){_END}"
+_ONLY_IF_ASKED = {  # what the user must have asked for; else it means "understood", or a reminder of an earlier turn
+    _PROMISE: (
+        r"\b(?:remind\w*|forget|wake|ping|nudge|tell\s+me|let\s+me\s+know|erinner\w*|vergess\w*|weck\w*|sag\s+mir|melde)\b"
+    ),
+    _NOTED: (
+        r"\b(?:notier\w*|notiz|schreib\w*\b[^.?!]*\bauf|(?:note|jot|write)\b[^.?!]*\bdown|(?:make|take|add)\s+an?\s+note)\b"
+    ),
+}
+
+_FORMS = {  # of sentences that claim an action
+    "I have": rf"\bI(?:'ve|\s+have)\s+{_SHOWN}{_SOON}(?:<verbs>)\s+<object>",
+    "I did": rf"\bI(?:'ve|\s+have)?\s+{_SHOWN}{_SOON}(?:<verbs>)\s+<object>",
+    "done": rf"^{_LEAD}(?:<verbs>)\s+<object>",
+    "is": rf"^{_LEAD}<object>\s+(?:<verbs>)",
+    "ich habe": r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b<object>\s+(?:<verbs>)\b",
+    "ich habe ihm": (
+        rf"(?:\bich\s+habe?\s+{_BALD}<object>|^{_LEAD}<object>\s+habe?\s+ich)\s+(?:[^.;:,]{{0,40}}\s)?(?:<verbs>)\b"
+    ),
+    "ich habe nur ihm": (
+        rf"(?:\bich\s+habe?\s+{_BALD}<object>\s+(?:(?:(?:eine?n?|die|den|das)\s+)?{_NAME}\s+)?"
+        rf"|^{_LEAD}<object>\s+habe?\s+ich\s+{_BALD})(?:<verbs>)(?:{_END}|,)"
+    ),
+}
+_VERBS = {  # that claim the action with any object: English, German
+    _Action.SENT: (
+        "sent|emailed|e-mailed|forwarded|submitted|transferred|delivered|posted|paid|messaged|texted|notified|uploaded",
+        "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen|bezahlt|hochgeladen|"
+        "bestellt",
+    ),
+    _Action.SAVED: ("saved|stored", "gespeichert|abgespeichert"),
+    _Action.DELETED: ("deleted|erased", "gelöscht"),
+    _Action.SCHEDULED: (
+        "scheduled|rescheduled|booked|reserved",
+        "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht|reserviert",
+    ),
+}
+_WITH_OBJECTS = {
+    # form, verbs that claim the action only with certain objects (plans are created and words removed, too), object
+    _Action.SENT: (
+        ("I have", "told|contacted|called|phoned|rung", rf"{_PERSON}(?:\s+about\b[^.;:]*)?{_END}"),
+        ("I have", r"replied\s+to|informed|invited", _PERSON),
+        ("I have", "let", rf"{_PERSON}\s+know\b"),
+        ("I have", "shared", rf"(?:it|(?:the|your)\s+[\w.-]+)\s+with\s+{_PERSON}"),
+        ("I have", r"(?:committed\s+and\s+)?pushed", r"(?:the|your|all)\s+(?:the\s+)?(?:changes|commits?|branch)\b"),
+        (
+            "I have",
+            "ordered",
+            rf"(?:the|your|an?|two|three|some)\s+(?!list|items?|entries|files|results|names|rows|steps|points|words)[\w-]+(?:\s+[\w-]+)?{_END}",
+        ),
+        ("ich habe ihm", r"geantwortet|bescheid\s+(?:gegeben|gesagt)|informiert|benachrichtigt", _WHOM),
+        ("ich habe ihm", "eingeladen|angerufen", _WHOM),
+        ("ich habe ihm", "geschrieben", "(?:ihr|ihm|ihnen)"),
+        ("ich habe nur ihm", "geschrieben", rf"(?:an|deine[mnr]\s+\w+|(?!{_WRITTEN})(?-i:[A-ZÄÖÜ][a-zäöüß]+))"),
+        ("is", r"(?:made|completed)\b", r"(?:(?:your|the|this)\s+)?(?:payment|transfer)\b[^.;:]{0,40}"),
+        ("is", r"(?:ausgeführt|getätigt)\b", r"(?:(?:die|deine)\s+)?(?:zahlung|überweisung)\b[^.;:]{0,40}"),
+        ("is", rf"is\s+{_SOON}on\s+its\s+way\b", rf"(?:the|your)\s+(?:e-?mail|mail|message|invitation|reply){_TO}"),
+        (
+            "is",
+            rf"ist\s+{_BALD}(?:raus|unterwegs){_END}",
+            rf"(?:die|deine)\s+(?:e-?mail|mail|nachricht|einladung|antwort){_AN}",
+        ),
+        (
+            "is",
+            rf"ha(?:s|ve)\s+{_SOON}been\s+(?:notified|informed|messaged|e-?mailed|texted)(?:\s+(?:about\b[^.;:,]*|(?:by|via)\s+(?:e-?mail|mail|text|message)))?{_END}",
+            _REACHED,
+        ),
+        ("is", rf"wurden?\s+{_BALD}(?:benachrichtigt|informiert|angeschrieben){_END}", _REACHED),
+    ),
+    _Action.SAVED: (
+        ("I did", "created|written", r"(?:the\s+)?(?:file|folder)\s+[\w./-]+"),
+        ("I did", "created", _FILE),
+        ("I did", "written|wrote", rf"(?:[^.;:]{{0,60}}\s)?(?:to|into)\s+{_FILE}"),
+        ("I have", "updated|edited|renamed|overwritten|moved", _FILE),
+        ("done", "created|wrote", rf"{_FILE}{_END}"),
+        ("ich habe", "erstellt|angelegt|geschrieben", rf"{_FILE}(?:\s[^.;:]{{0,40}})?"),
+    ),
+    _Action.DELETED: (
+        ("I did", "removed", rf"(?:(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b|{_FILE})"),
+        ("done", "removed", rf"{_FILE}{_END}"),
+        ("ich habe", "entfernt", _FILE),
+    ),
+    _Action.SCHEDULED: (
+        ("I did", "set|created|added|put", r"[^.;:]{0,60}\b(?:reminder|calendar|appointment)\b"),
+        (
+            "I have",
+            "created|made",
+            rf"(?:the|an?|your)\s+(?:new\s+)?(?:event|reservation|booking)(?:\s+(?:at|for|in|with|on)\b[^.;:]*)?{_END}",
+        ),
+        (
+            "I have",
+            "cancell?ed",
+            r"(?:the|your)\s+(?:[\w-]+\s+)?(?:appointment|meeting|call|reservation|booking|subscription|order|flight|table|event|reminder)\b",
+        ),
+        ("done", "added", r"(?:it|(?:the|your|an?)\s[^.;:]{1,50})\s+(?:to|in)\s+(?:your|the)\s+calendar\b"),
+        ("is", rf"has\s+been\s+{_SOON}(?:set|created|scheduled)\b(?!.*\bby\b)", r"an?\s+(?:reminder|alarm|timer)"),
+        (
+            "is",
+            rf"(?:(?:is|has\s+been)\s+)?{_SOON}(?:set|created|added)\b[^.;:,]*{_END}",
+            r"(?:your\s+)?(?:reminder|alarm|timer)",
+        ),
+        (
+            "ich habe",
+            "abgesagt|storniert|gekündigt",
+            r"(?:termin|treffen|besprechung|reservierung|buchung|bestellung|abo|tisch|flug)(?:\s[^.;:,]{0,40})?",
+        ),
+        ("ich habe", "gestellt|gesetzt|eingerichtet", r"(?:wecker|timer|alarm)(?:\s[^.;:,]{0,40})?"),
+        ("ich habe", "angelegt|erstellt|gesetzt|eingerichtet", r"(?:termin|erinnerung)(?:\s[^.;:,]{0,40})?"),
+        (
+            "is",
+            rf"geplant{_END}",
+            r"ich\s+habe?\s+(?:es|das|(?:den|die|deine?n?)\s+(?:termin|erinnerung|treffen|besprechung))"
+            r"(?:\s+(?:für|auf|am|um)\s[^.;:,]{1,40})?",
+        ),
+    ),
+    _Action.SWITCHED: (
+        ("I have", "turned|switched", rf"(?:(?:off|on)\s+{_DEVICE}|{_DEVICE}\s+(?:off|on)\b)"),
+        ("done", "turned|switched", rf"(?:off|on)\s+{_DEVICE}{_END}"),
+        ("is", rf"ha(?:s|ve)\s+{_SOON}been\s+(?:turned|switched)\s+(?:off|on){_END}", _DEVICE),
+        (
+            "ich habe",
+            "(?:aus|ein|an|ab)(?:geschaltet|gemacht|gestellt|gedreht)",
+            (
+                r"(?:das|die|den|alle|deine?n?)\s+(?:\w+\s+){0,2}?"
+                r"\w*(?:licht(?:er)?|lampen?|heizung|thermostat|fernseher|radio|musik|ventilator|ofen|herd|lautsprecher|klimaanlage)"
+                r"(?:\s[^.;:,]{0,30})?"
+            ),
+        ),
+    ),
+}
+_TEXT_PART = (  # parts of a text that the reply itself contains
+    r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
+    r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
+)
+_THE, _DIE = r"(?:(?:your|the|this)\s+)?", r"(?:(?:die|der|das|deine?|ihre?)\s+)?"
+_WITH_ANY_OBJECT = (
+    rf"\bI(?:'ve|\s+have)\s+{_SOON}(?:<en>)\b(?!\s+{_TEXT_PART})",
+    rf"^{_LEAD}{_THE}(?:[\w-]+\s+)?(?:{_THINGS})\s+ha(?:s|ve)\s+{_SOON}been\s+{_SOON}(?:<en>)\b",
+    rf"^{_LEAD}(?:your|the)\s+(?:{_THINGS}){_TO}\s+ha(?:s|ve)\s+{_SOON}been\s+{_SOON}(?:<en>)\b"
+    r"(?!\s+(?:by|back)\b)(?!.*\b(?:says?|according|writes)\b)",
+    rf"^{_LEAD}(?:<en>)\s+{_OBJECT}",
+    rf"^{_LEAD}{_THE}(?:{_THINGS})\s+(?:is|are)\s+(?:now\s+|successfully\s+)+(?:<en>)\b",
+    rf"^{_LEAD}{_THE}(?:{_THINGS})\s+(?:<en>)(?:\s+(?:successfully|to|in|as|for|under|at|on)\b[^:]*)?{_END}",
+    rf"^{_LEAD}(?:<en>)(?:\s+(?:to|in|as|under|for)\s+\S+(?:\s\S+){{0,3}})?{_END}",
+    rf"^{_LEAD}(?:it|everything|all)(?:'s|\s+is|\s+has\s+been)\s+{_SOON}(?:<en>){_END}",
+    r"\b(?:ich\s+habe?|habe?\s+ich)\b(?:[^.;:,]|\.(?=\w)){0,90}\b(?:<de>)\b",
+    rf"^{_LEAD}{_DIE}(?:\w+\s+)?(?:{_DINGE})\s+(?:ist|sind)\s+{_BALD}{_NACH}(?:<de>){_END}",
+    rf"^{_LEAD}{_DIE}(?:{_DINGE}){_AN}\s+(?:wurden?\s+{_BALD}{_NACH}|(?:ist|sind)\s+{_BALD})(?:<de>){_END}",
+    rf"^{_LEAD}(?:(?:{_DINGE})\s+{_NACH})?(?:<de>){_END}",
+)
+_PAST = (  # counts in short replies only
+    rf"^{_LEAD}I\s+{_SOON}(?:<en>)\b(?!\s+{_TEXT_PART})",
+    rf"^{_LEAD}{_THE}(?:{_THINGS})\s+(?:was|were)\s+{_SOON}(?:<en>){_END}",
+)
+_WHOLE = {_Action.SAVED: (_NOTED,), _Action.SCHEDULED: (_STATE, _IN_CALENDAR, _PROMISE)}
+_ITEM = (
+    rf"^{_LEAD}(?:{'|'.join(english for english, _ in _VERBS.values())}|added|created)\s+(?:the|your|an?|both|all)\b"
+)
 """A list without a subject says what was done, or what a tool has read of the work of others."""
 _INQUIRY = (
     r"^\W*(?:what|which|when|where|who|any\w*|is|are|am|do|does|how|show|list|tell|at|was|welche\w*|wann|wie|wo|wer|ist|"
     r"sind|um|zeige?|nenne?|habe?|gibt|steht)\b"
 )
-_FURTHER = {  # words that claim an action only with certain objects: plans are created and words removed, too
-    _Action.SENT: (
-        rf"^{_LEAD}(?:(?:your|the|this)\s+)?(?:payment|transfer)\b[^.;:]{{0,40}}\b(?:made|completed)\b",
-        rf"^{_LEAD}(?:(?:die|deine)\s+)?(?:zahlung|überweisung)\b[^.;:]{{0,40}}\b(?:ausgeführt|getätigt)\b",
-        rf"^{_LEAD}(?:die|deine)\s+(?:e-?mail|mail|nachricht|einladung|antwort){_AN}\s+ist\s+(?:jetzt\s+)?(?:raus|unterwegs)[.!]*$",
-        rf"^{_LEAD}(?:the|your)\s+(?:e-?mail|mail|message|invitation|reply){_TO}\s+is\s+(?:now\s+)?on\s+its\s+way\b",
-        rf"{_HAVE}(?:told|contacted)\s+{_PERSON}(?:\s+about\b[^.;:]*)?[.!]*$",
-        rf"{_HAVE}(?:committed\s+and\s+)?pushed\s+(?:the|your|all)\s+(?:the\s+)?(?:changes|commits?|branch)\b",
-        rf"{_HAVE}ordered\s+(?:the|your|an?|two|three|some)\s+(?!list|items?|entries|files|results|names|rows|steps|points|words)"
-        r"[\w-]+(?:\s+[\w-]+)?[.!]*$",
-        rf"{_HAVE}(?:replied\s+to|informed)\s+{_PERSON}",
-        rf"{_HAVE}let\s+{_PERSON}\s+know\b",
-        rf"{_HAVE}invited\s+{_PERSON}",
-        rf"{_HAVE}shared\s+(?:it|(?:the|your)\s+[\w.-]+)\s+with\s+{_PERSON}",
-        rf"^{_LEAD}{_REACHED}\s+(?:has|have)\s+(?:now\s+|just\s+|also\s+)*been\s+"
-        r"(?:notified|informed|messaged|e-?mailed|texted)(?:\s+(?:about\b[^.;:,]*|(?:by|via)\s+(?:e-?mail|mail|text|message)))?[.!]*$",
-        rf"^{_LEAD}{_REACHED}\s+wurden?\s+(?:(?:{_BALD}|per\s+(?:e-?mail|mail|nachricht|sms))\s+)*"
-        r"(?:benachrichtigt|informiert|angeschrieben)[.!]*$",
-        rf"{_TOLD}(?:geantwortet|bescheid\s+(?:gegeben|gesagt)|informiert|benachrichtigt)\b",
-        r"\bich\s+habe?\s+(?:ihr|ihm|ihnen)\s+(?:[^.;:,]{0,40}\s)?geschrieben\b",
-        rf"\bich\s+habe?\s+(?:(?:{_BALD})\s+)*(?:an\s+|deine[mnr]\s+\w+\s+|(?!{_WRITTEN})(?-i:[A-ZÄÖÜ][a-zäöüß]+)\s+)"
-        r"(?:(?:(?:eine?n?|die|den|das)\s+)?(?-i:[A-ZÄÖÜ])\w+\s+)?geschrieben(?:[.!]*$|,)",
-        rf"^{_LEAD}(?!{_WRITTEN})(?-i:[A-ZÄÖÜ][a-zäöüß]+)\s+habe?\s+ich\s+(?:(?:{_BALD})\s+)*geschrieben(?:[.!]*$|,)",
-        rf"\bich\s+habe?\s+(?:(?:{_BALD})\s+)*(?:{_WHOM})\s+(?:[^.;:,]{{0,40}}\s)?eingeladen\b",
-    ),
-    _Action.SAVED: (
-        rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",
-        rf"{_SHOWN}{_MADE}created\s+{_FILE}",
-        rf"{_SHOWN}{_MADE}(?:written|wrote)\b[^.;:]{{0,60}}\s(?:to|into)\s+{_FILE}",
-        rf"^{_LEAD}(?:created|wrote)\s+{_FILE}[.!]*$",
-        rf"{_SHOWN}{_HAVE}(?:updated|edited|renamed|overwritten|moved)\s+{_FILE}",
-        rf"{_HABE}{_FILE}(?:\s[^.;:]{{0,40}})?\s(?:erstellt|angelegt|geschrieben)\b",
-    ),
-    _Action.DELETED: (
-        rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",
-        rf"{_SHOWN}{_MADE}removed\s+{_FILE}",
-        rf"^{_LEAD}removed\s+{_FILE}[.!]*$",
-        rf"{_HABE}{_FILE}\s+entfernt\b",
-    ),
-    _Action.SCHEDULED: (
-        rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
-        _STATE,
-        _IN_CALENDAR,
-        rf"^{_LEAD}an?\s+(?:reminder|alarm|timer)\s+has\s+been\s+(?:now\s+)?(?:set|created|scheduled)\b(?!.*\bby\b)",
-        rf"^{_LEAD}added\s+(?:it|(?:the|your|an?)\s[^.;:]{{1,50}})\s+(?:to|in)\s+(?:your|the)\s+calendar\b",
-        rf"{_HAVE}(?:created|made)\s+(?:the|an?|your)\s+(?:new\s+)?(?:event|reservation|booking)"
-        r"(?:\s+(?:at|for|in|with|on)\b[^.;:]*)?[.!]*$",
-        rf"{_HAVE}cancell?ed\s+(?:the|your)\s+(?:[\w-]+\s+)?(?:appointment|meeting|call|reservation|booking|subscription|order|"
-        r"flight|table|event|reminder)\b",
-        rf"{_HABE}(?:termin|treffen|besprechung|reservierung|buchung|bestellung|abo|tisch|flug)\b[^.;:,]{{0,40}}"
-        r"\b(?:abgesagt|storniert|gekündigt)\b",
-        rf"^{_LEAD}(?:your\s+)?(?:reminder|alarm|timer)\s+(?:is\s+|has\s+been\s+)?(?:now\s+)?(?:set|created|added)\b[^.;:,]*[.!]*$",
-        rf"{_HABE}(?:wecker|timer|alarm)\b[^.;:,]{{0,40}}\b(?:gestellt|gesetzt|eingerichtet)\b",
-        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt|gesetzt|eingerichtet)\b",
-        rf"^{_LEAD}ich\s+habe?\s+(?:es|das|(?:den|die|deine?n?)\s+(?:termin|erinnerung|treffen|besprechung))\s+"
-        r"(?:(?:für|auf|am|um)\s[^.;:,]{1,40}\s)?geplant[.!]*$",
-    ),
-}
 _MESSAGES = r"\b(?:messages?|repl(?:y|ies)|posts?|nachricht(?:en)?|antwort(?:en)?|beitr[aä]ge?)\b"
 _NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
@@ -192,16 +288,16 @@ _NOT_HERE = (  # negated, future, hypothetical, or done by another person
     r"null(?=\s[a-zäöü])|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|kann|werden?|wird|beispiel\w*|"
     r"gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|damals|heute (?:morgen|früh))\b|n't\b"
 )
-_CONTENT = rf"^({_LEAD}(?:I(?:'ve|\s+have)|ich\s+habe?)\b[^,;:]*),?\s(?:that|dass)\b[^?]*$"
-"""A statement and the clause that says what it tells."""
-_AND = rf",?\s+and\s+(?=(?:{'|'.join((*_ENGLISH.values(), 'created', 'removed', 'added', 'set', 'updated'))})\b)"
+_CONTENT = (  # a statement and the clause that says what it tells
+    rf"^({_LEAD}(?:I(?:'ve|\s+have)|ich\s+habe?)\b[^,;:]*),?\s(?:that|dass)\b[^?]*$"
+)
+_AND = (
+    rf",?\s+and\s+(?=(?:{'|'.join(english for english, _ in _VERBS.values())}"
+    r"|created|removed|added|set|updated|turned)\b)"
+)
 _DRAFTED = (
     r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
     r"[^.!?\n]{0,60}[,:!]?\s*$|^\s*(?:subject|betreff)\s*:"
-)
-_TEXT_PARTS = (  # parts of a text that the reply itself contains
-    r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
-    r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
 )
 _IN_FILE = (  # a list or calendar that is a file
     r"\b[\w-]+\.(?:md|txt|ics|org|csv|json|ya?ml|html?|xlsx|docx)\b|\b(?:file|list|notes?|document|table|datei|liste|"
@@ -234,12 +330,15 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
 
 
 def _informs(words: str, asked: str, done: Collection[frozenset[Effect]]) -> bool:
-    """Return whether the sentence reports a state that the user asked for or a tool has read."""
+    """Return whether the sentence reports a state that the user asked for or a tool has read, or acknowledges only."""
+    wanted = [request for claim, request in _ONLY_IF_ASKED.items() if _compile(claim).search(words)]
+    if wanted and not _compile(wanted[0]).search(asked):
+        return True
     listed = words.startswith(("-", "*", "•")) and _compile(_ITEM).search(words)
     if (listed or _compile(_IN_CALENDAR).search(words)) and any(effects & READING for effects in done):
         return True
-    states = (_STATE, _IN_CALENDAR, _ITEM)
-    return any(_compile(each).search(words) for each in states) and bool(_compile(_INQUIRY).search(asked.strip()))
+    informing = any(_compile(each).search(words) for each in (_STATE, _IN_CALENDAR, _ITEM))
+    return informing and bool(_compile(_INQUIRY).search(asked.strip()))
 
 
 def _find_claims(reply: str) -> Iterator[Claim]:
@@ -250,8 +349,7 @@ def _find_claims(reply: str) -> Iterator[Claim]:
             continue
         if sentence.endswith("?") or _compile(_NOT_HERE).search(sentence):
             continue
-        for action, patterns in _patterns().items():
-            perfect, past = patterns
+        for action, (perfect, past) in _patterns().items():
             if perfect.search(sentence) or (len(sentences) <= _NARRATIVE_SENTENCES and past.search(sentence)):
                 unsent = action is _Action.DELETED and _compile(_MESSAGES).search(sentence)  # a channel deletes it
                 backing = _EFFECTS[_Action.SENT] if unsent else frozenset[Effect]()
@@ -290,49 +388,28 @@ def _compile(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 @cache
 def _hint_pattern() -> re.Pattern[str]:
     """Return a cheap pattern that rules out most replies."""
-    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|wrote|removed|payment|transfer|"
-    further += (
-        "zahlung|überweisung|gestellt|alarm|timer|wecker|replied|let|geantwortet|geschrieben|bescheid|informiert|"
+    verbs = (verbs for form, verbs, _ in chain.from_iterable(_WITH_OBJECTS.values()) if form != "is")
+    states = (
+        "reminder|alarm|timer|erinner|wecker|booked|calendar|kalender|gebucht|remind|notiert|noted|aufgeschrieben|written|"
+        "made|completed|ausgeführt|getätigt|way|raus|unterwegs|informed|benachrichtigt|informiert|angeschrieben|geplant"
     )
-    further += "benachrichtigt|informed|entfernt|erstellt|angelegt|geplant|kalender|invited|shared|updated|edited|"
-    further += "told|contacted|pushed|ordered|moved|way|unterwegs|reservation|booking|added|event|"
-    further += "renamed|overwritten|cancel|abgesagt|storniert|gekündigt|eingeladen|angeschrieben"
-    return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
+    return _compile("|".join((*chain.from_iterable(_VERBS.values()), *verbs, states)))
 
 
 @cache
-def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
+def _patterns() -> Mapping[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
     """Return two patterns per action: one for any text, one for short replies only."""
-    soon, bald = f"(?:(?:{_SOON})\\s+)*", f"(?:(?:{_BALD})\\s+)*"
-    the = r"(?:(?:your|the|this)\s+)?"
-    das = r"(?:(?:die|der|das|deine?|ihre?)\s+)?"
-    have = rf"\bI(?:'ve|\s+have)\s+{soon}"
-    within = r"(?:[^.;:,\d]{0,40}\s)?"
-    made: dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]] = {}
+    made = {}
     for action in _Action:
-        en, de = _ENGLISH[action], _GERMAN[action]
-        plain = rf"(?!\s+(?:{_TEXT_PARTS}))"
+        en, de = _VERBS.get(action, ("", ""))
         claims = [
-            rf"{have}(?:{en})\b{plain}",
-            rf"^{_LEAD}{the}(?:[\w-]+\s+)?(?:{_THINGS})\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b",
-            rf"^{_LEAD}(?:your|the)\s+(?:{_THINGS}){_TO}\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b"
-            r"(?!\s+(?:by|back)\b)(?!.*\b(?:says?|according|writes)\b)",
-            rf"^{_LEAD}(?:{en})\s+{_OBJECT}",
-            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:is|are)\s+(?:now\s+|successfully\s+)+(?:{en})\b",
-            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:{en})(?:\s+(?:successfully|to|in|as|for|under|at|on)\b[^:]*)?[.!]*$",
-            rf"^{_LEAD}(?:{en})(?:\s+(?:to|in|as|under|for)\s+\S+(?:\s\S+){{0,3}})?[.!]*$",
-            rf"^{_LEAD}(?:it|everything|all)(?:'s|\s+is|\s+has\s+been)\s+{soon}(?:{en})[.!]*$",
-            rf"\b(?:ich\s+(?:habe|hab)|(?:habe|hab)\s+ich)\b(?:[^.;:,]|\.(?=\w)){{0,90}}\b(?:{de})\b",
-            rf"^{_LEAD}{das}(?:\w+\s+)?(?:{_DINGE})\s+(?:ist|sind)\s+{bald}{within}(?:{de})[.!]*$",
-            rf"^{_LEAD}{das}(?:{_DINGE}){_AN}\s+wurden?\s+{bald}{within}(?:{de})[.!]*$",
-            rf"^{_LEAD}{das}(?:{_DINGE}){_AN}\s+(?:ist|sind)\s+{bald}(?:{de})[.!]*$",
-            rf"^{_LEAD}(?:{_DINGE})\s+{within}(?:{de})[.!]*$",
-            rf"^{_LEAD}(?:{de})[.!]*$",
+            _FORMS[form].replace("<verbs>", verbs).replace("<object>", thing)
+            for form, verbs, thing in _WITH_OBJECTS[action]
         ]
-        claims += _FURTHER.get(action, ())
-        past = [
-            rf"^{_LEAD}I\s+{soon}(?:{en})\b{plain}",
-            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:was|were)\s+{soon}(?:{en})[.!]*$",
-        ]
-        made[action] = _compile("|".join(claims)), _compile("|".join(past))
+        claims += (
+            *_WHOLE.get(action, ()),
+            *(each.replace("<en>", en).replace("<de>", de) for each in _WITH_ANY_OBJECT if en),
+        )
+        past = "|".join(each.replace("<en>", en) for each in _PAST if en)
+        made[action] = _compile("|".join(claims)), _compile(past or "(?!)")
     return made
