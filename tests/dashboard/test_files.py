@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from playwright.async_api import Browser, Frame, expect
+from playwright.async_api import Browser, Locator, expect
 
 from hob.testing.model_server import Reply
 from hob.workspace.repositories import begin_repository
@@ -24,9 +24,11 @@ def write_work(world: World, name: str, data: bytes) -> None:
     assert (folder / ".git").exists() or begin_repository(folder)
 
 
-def is_viewer(frame: Frame) -> bool:
-    """Whether the frame is Chromium's PDF viewer."""
-    return frame.url.startswith("chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai/")
+async def expect_pdf(within: Locator) -> None:
+    """The frame in there has loaded a PDF, which the browser's viewer shows."""
+    frame = await (await within.locator("iframe").element_handle()).content_frame()
+    assert frame is not None
+    await frame.wait_for_function("() => document.contentType === 'application/pdf'")
 
 
 async def test_pdf_of_a_message_opens_in_the_browsers_viewer(world: World, browser: Browser) -> None:
@@ -42,10 +44,11 @@ async def test_pdf_of_a_message_opens_in_the_browsers_viewer(world: World, brows
             ]
         )
         await say(page, "Send me the bill.")
-        async with page.expect_event("framenavigated", is_viewer):
-            await page.locator("[data-message]").get_by_role("button", name="bill.pdf").click()
+        await expect(page.get_by_test_id("conversation").get_by_text("There it is.")).to_be_visible()
+        await page.locator("[data-message]").get_by_role("button", name="bill.pdf").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_title("bill.pdf")).to_be_visible()
+        await expect_pdf(dialog)
         async with page.expect_download() as saving:
             await dialog.get_by_role("link", name="Save bill.pdf").click()
         saved = await saving.value
@@ -61,9 +64,9 @@ async def test_pdf_and_image_of_the_work_repository_are_shown(world: World, brow
         tab = await open_tab(world, browser, "/files")
         page = tab.page
         main = page.locator("#main")
-        async with page.expect_event("framenavigated", is_viewer):
-            await main.get_by_role("button", name="bill.pdf").click()
+        await main.get_by_role("button", name="bill.pdf").click()
         await expect(main.get_by_title("bill.pdf")).to_be_visible()
+        await expect_pdf(main)
         await main.get_by_role("button", name="dot.png").click()
         await expect(main.get_by_role("img", name="dot.png")).to_be_visible()
         await main.get_by_role("button", name="data.bin").click()

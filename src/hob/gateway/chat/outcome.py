@@ -157,10 +157,15 @@ async def mark_fetched(api: Api, id: InboundId) -> None:
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:
     """Return the answer that was given when the message was accepted. Raises NotFound."""
+    return (await find_message(api, id))[0]
+
+
+async def find_message(api: Api, id: InboundId) -> tuple[Accepted, ChatAnswer]:
+    """Return the answer that was given when the message was accepted, and its view. Raises NotFound."""
     result = await api.store.results.find(id)
     if result is None:
         raise NotFound(translatable("no message is called {id}; `hob tasks --all` lists them", id=id))
-    return Accepted(result.id, result.trace, result.session, duplicate=True)
+    return Accepted(result.id, result.trace, result.session, duplicate=True), chat_view(result)
 
 
 async def find_own(api: Api, id: InboundId, caller: ApiCaller) -> Accepted:

@@ -12,12 +12,21 @@ from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.visitors import SocketOwner
 from hob.gateway.chat.inbound import ChatRequest, ClientEvent
-from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, mark_fetched, outcome
+from hob.gateway.chat.outcome import (
+    accept,
+    find_accepted,
+    find_message,
+    find_own,
+    follow,
+    follow_again,
+    mark_fetched,
+    outcome,
+)
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.routes.views import ChatAnswer, chat_status
+from hob.gateway.routes.views import FINAL, ChatAnswer, chat_status
 
 DEPRECATED = {"deprecation": "@1795305600"}
 """When messages in the URL became deprecated (RFC 9745): URLs end up in the logs of proxies."""
@@ -61,8 +70,10 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
         await find_accepted(api, id)  # commands translate the error of an answer, not of an event
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
-    wait = min(api.settings.wait_seconds, call.payload.wait)
-    return _respond(api, await outcome(api, await find_accepted(api, id), wait, known=True))
+    accepted, view = await find_message(api, id)
+    if view["state"] not in FINAL:
+        view = await outcome(api, accepted, min(api.settings.wait_seconds, call.payload.wait), known=True)
+    return _respond(api, view)
 
 
 def _respond_deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
