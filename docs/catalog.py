@@ -7,7 +7,7 @@ English text is the message's id.
 import ast
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from inspect import cleandoc
@@ -85,17 +85,21 @@ def messages() -> set[str | tuple[str, str]]:
     found |= {each.says for each in roles if each and each.says}
     found |= set(texts_of(SECTIONS))
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
+    return found | _read()[0]
+
+
+@cache
+def _read() -> tuple[frozenset[str | tuple[str, str]], frozenset[str]]:
+    """Return what the calls and tables of the code say, and all of its texts: any may reach a reader by a variable."""
+    said: set[str | tuple[str, str]] = set()
+    texts: set[str] = set()
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         further = {each for package, names in OF_PACKAGES.items() if name.startswith(package) for each in names}
-        found.update(
-            _said(
-                ast.parse(path.read_text("utf-8")),
-                SAYING | further,
-                onboarding=name.startswith(("cli/", "app/diagnostics/")),
-            )
-        )
-    return found
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        said.update(_said(nodes, SAYING | further, onboarding=name.startswith(("cli/", "app/diagnostics/"))))
+        texts.update(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return frozenset(said), frozenset(texts)
 
 
 def _errors(of: type[HobError] = HobError) -> Iterator[type[HobError]]:
@@ -127,19 +131,8 @@ def _help_pages() -> frozenset[str]:
     return frozenset(found - {""})
 
 
-@cache
-def _constants() -> frozenset[str]:
-    """Return every text in the code, as a message may reach its reader through a table or a variable."""
-    return frozenset(
-        node.value
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-
-
-def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str | tuple[str, str]]:
-    for node in ast.walk(tree):
+def _said(nodes: Iterable[ast.AST], saying: set[str], *, onboarding: bool) -> Iterator[str | tuple[str, str]]:
+    for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if any(map(_is_tool, node.decorator_list)):
                 yield str(ast.get_docstring(node)).partition("\n")[0]
@@ -194,7 +187,7 @@ def load(language: str) -> Catalog:
 def renewed(language: str) -> Catalog:
     """Return the catalog with exactly the code's current messages."""
     known, fresh = load(language), Catalog(locale=language, project="Hob", fuzzy=False, charset="utf-8")
-    said = messages() | {entry.id for entry in known if entry.id in _constants()}
+    said = messages() | {entry.id for entry in known if entry.id in _read()[1]}
     for message in sorted(said, key=str):
         entry = known.get(message if isinstance(message, str) else message[0])
         fresh.add(message, entry.string if entry is not None and entry.string else None)

@@ -251,6 +251,9 @@ def timeline() -> str:
 
 def error_tree() -> str:
     """Return errors by who must act, their HTTP form, and the faults of models."""
+    for info in pkgutil.walk_packages(hob.__path__, "hob."):
+        if not info.name.endswith("__main__"):
+            importlib.import_module(info.name)  # a class exists only after its module was imported
     lines = [
         "# Errors",
         "",
@@ -544,9 +547,6 @@ def testing() -> str:
 
 
 def _tree(cls: type[errors.HobError], depth: int) -> Iterator[str]:
-    for info in pkgutil.walk_packages(hob.__path__, "hob."):
-        if depth == 0 and not info.name.endswith("__main__"):
-            importlib.import_module(info.name)  # a class exists only after its module was imported
     where = "" if cls.__module__ == errors.__name__ else f" (`{cls.__module__}`)"
     yield f"{'  ' * depth}- **{cls.__name__}**{where}: {doc(cls)}"
     for below in sorted(cls.__subclasses__(), key=lambda each: (each.__module__ != errors.__name__, _line(each))):

@@ -47,9 +47,11 @@ def _place(file: Path) -> tuple[Path, bool, str]:
 
 def _numbers(tree: ast.Module, text: str) -> Iterator[str]:
     """Yield the numeric constants of a module as written."""
+    lines = text.encode().splitlines(keepends=True)  # `ast.get_source_segment` would split the text for each constant
     for node in tree.body:
         if isinstance(node, ast.Assign) and _is_number(node.value):
-            yield " ".join((ast.get_source_segment(text, node) or "").split())
+            *before, last = lines[node.lineno - 1 : node.end_lineno]
+            yield " ".join(b"".join((*before, last[: node.end_col_offset])).decode().split())
 
 
 def _is_number(value: ast.expr) -> bool:

@@ -52,12 +52,20 @@ def test_every_command_that_is_named_exists(each: Page) -> None:
     assert [(call, problem) for call in calls if (problem := complaint(call, whole=False))] == []
 
 
+command_line = cache(build)
+
+
 def complaint(call: list[str], *, whole: bool = True) -> str:
     """What the command line says about this call, or nothing."""
-    if call in ([], ["--help"], ["--version"]):
+    return _complaint(tuple(call), whole=whole)
+
+
+@cache  # pages repeat each other's calls
+def _complaint(call: tuple[str, ...], *, whole: bool) -> str:
+    if call in ((), ("--help",), ("--version",)):
         return ""
     try:
-        build().parse_args(call, print_error=False, exit_on_error=False)
+        command_line().parse_args(list(call), print_error=False, exit_on_error=False)
     except MissingArgumentError as error:
         return str(error) if whole else ""
     except CycloptsError as error:
