@@ -5,7 +5,7 @@ The programs that tests start make it for themselves, as do the tests of the mak
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
@@ -18,9 +18,11 @@ from hob.store.database import database, migration
 from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings
 from hob.tools.sandbox import places
+from hob.workspace import seeding
 
 _apply = migration.apply_migrations
 make_etc = places.write_etc
+make_repository = seeding.begin_repository
 make_prices = PriceTable._make
 connect_durably = database.connect
 _files = migration.migrations()
@@ -28,7 +30,7 @@ _files = migration.migrations()
 
 @contextmanager
 def made_once() -> Iterator[None]:
-    """New databases, the /etc of commands, and lists of prices."""
+    """New databases, the /etc of commands, lists of prices, and repositories of new workspaces."""
     with ExitStack() as stack:
         shared = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hob-made-")))
 
@@ -52,6 +54,26 @@ def made_once() -> Iterator[None]:
                 shutil.copyfile(first._file, table._file)
             return problem
 
+        @cache
+        def place_of(*_made_from: object) -> Path:
+            place = shared / str(len(list(shared.iterdir())))
+            place.mkdir()
+            return place / ".git"
+
+        def copy_repository(folder: Path, names: Sequence[str] = (), *, ignored: Sequence[str] = ()) -> bool:
+            present = tuple((name, (folder / name).read_bytes()) for name in names if (folder / name).is_file())
+            git, owners = shutil.which("git"), Path.home() / ".gitconfig"
+            first = place_of(git, owners.exists() and owners.read_bytes(), present, tuple(ignored))
+            if first.exists() and git is not None:
+                shutil.rmtree(folder / ".hob-begins", ignore_errors=True)
+                shutil.copytree(first, folder / ".git")
+                return True
+            made = make_repository(folder, names, ignored=ignored)
+            if made:
+                shutil.copytree(folder / ".git", first, ignore=shutil.ignore_patterns("*.sample"))
+            return made
+
+        stack.enter_context(patch.object(seeding, "begin_repository", copy_repository))
         stack.enter_context(patch.object(PriceTable, "_make", copy_prices))
         stack.enter_context(patch.object(migration, "apply_migrations", _copy))
         stack.enter_context(patch.object(places, "write_etc", link_etc))

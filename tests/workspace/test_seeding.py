@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from hob.workspace import seeding
 from hob.workspace.repositories import begin_repository
 from hob.workspace.seeding import TEMPLATES, make_work_repository, seed
+from tests.made_once import make_repository
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@pytest.fixture(autouse=True)
+def each_repository_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeding, "begin_repository", make_repository)
 
 
 def git(folder: Path, *arguments: str) -> str:
