@@ -2,8 +2,6 @@
 
 import asyncio
 import random
-import signal
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,6 +26,7 @@ from hob.store.memory.facts import SOURCE
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
+from tests.calling import calling
 from tests.conftest import FULL
 from tests.samples import finish_of
 from tests.turns import make_turn
@@ -38,9 +37,9 @@ EMBEDDER = "fake|embed|64|1"
 NOBODY = cast(RunningServices, None)
 
 
-async def write(home: Path, round_: int) -> None:
+async def write(folder: str, round_: int) -> None:
     """Say something in turns and keep items beside, for ever; each is told on stdout when it is durable."""
-    async with open_store(home, StoreSettings(), SystemClock()) as store:
+    async with open_store(Path(folder), StoreSettings(), SystemClock()) as store:
         job = FollowerJob(follower_of(MemorySettings()), store, SystemClock())
         await job.begin()
         following = asyncio.ensure_future(job.job.run(NOBODY))
@@ -89,15 +88,11 @@ def item_of(text: str) -> MemoryItem:
 
 async def killed(home: Path, round_: int, after: int) -> list[str]:
     """What a writer acknowledged before it was killed, behind its so many lines."""
-    begin = f"asyncio.run(write(pathlib.Path({str(home)!r}), {round_}))"
-    code = f"import asyncio, pathlib; from {__name__} import write; {begin}"
-    root = str(Path(__file__).parents[3])
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=root, stdout=asyncio.subprocess.PIPE)
+    process = await calling(write, home, round_)
     assert process.stdout is not None
     lines = [(await process.stdout.readline()).decode().strip() for _ in range(after)]
-    process.send_signal(signal.SIGKILL)
-    rest = (await process.stdout.read()).decode()
-    await process.wait()
+    process.kill()
+    rest = (await process.communicate())[0].decode()
     return [*lines, *rest[: rest.rfind("\n") + 1].split()]
 
 

@@ -5,8 +5,6 @@ import json
 import math
 import random
 import re
-import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -40,6 +38,7 @@ from hob.gateway.chat.outcome import follow
 from hob.store.subagents import SPAWN, SubagentRow
 from hob.testing.memory_store import memory_store
 from hob.testing.model import Line, ScriptedModel, Silence
+from tests.calling import calling
 from tests.stand_ins import stand_ins
 
 ROOT = SessionKey("api:main")
@@ -504,7 +503,7 @@ def steers_twice(request: ModelRequest) -> str | ModelReply:
     return asks(request, script[done]) if done < len(script) else results(request)[-1]
 
 
-async def steer_until_killed(home: Path) -> None:
+async def steer_until_killed(folder: str) -> None:
     """Say on standard output when both corrections wait for a sub-agent that never answers."""
 
     def are_sent(request: ModelRequest) -> bool:
@@ -514,21 +513,17 @@ async def steer_until_killed(home: Path) -> None:
 
     model = Gated(steers_twice)
     model.gates[are_sent] = asyncio.Event()
-    async with hob(home, model) as app:
+    async with hob(Path(folder), model) as app:
         await said(app, "go", key="steered")
 
 
 async def test_two_corrections_of_a_killed_run_reach_it_exactly_once(tmp_path: Path) -> None:
-    code = f"import asyncio, pathlib; from {__name__} import steer_until_killed as run; "
-    code += f"asyncio.run(run(pathlib.Path({str(tmp_path)!r})))"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, cwd=Path(__file__).parents[3], stdout=asyncio.subprocess.PIPE
-    )
+    process = await calling(steer_until_killed, tmp_path)
     assert process.stdout is not None
     async with asyncio.timeout(60):
         assert await process.stdout.readline() == b"steered\n"
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+    process.kill()
+    await process.communicate()
     async with hob(tmp_path, steers_twice) as app:
         assert "look left 1; look right 1" in await said(app, "go", key="steered")
         (row,) = await rows(app)
@@ -638,14 +633,14 @@ def tree(request: ModelRequest) -> str | ModelReply:
 LEAVES = " ".join(sorted(f"<leaf{branch}{n}>" for branch in range(3) for n in range(3)))
 
 
-async def grow(home: Path, *, first: bool) -> None:
+async def grow(folder: str) -> None:
     """Start the tree if needed, print each request, and end with the answer."""
 
     def think(request: ModelRequest) -> str | ModelReply:
         print("asked", flush=True)
         return tree(request)
 
-    async with hob(home, think, TREE) as app:
+    async with hob(Path(folder), think, TREE) as app:
         await said(app, "grow", key="tree")
         print("done", flush=True)
         await asyncio.Event().wait()
@@ -669,12 +664,7 @@ async def test_tree_of_twelve_delivers_every_result_once_despite_random_kills(
 
 async def killed(home: Path, after: int, pause: float) -> bool:
     """Grow the tree for so many requests, then kill it; True if it finished first."""
-    begin = f"asyncio.run(grow(pathlib.Path({str(home)!r}), first=True))"
-    code = f"import asyncio, pathlib; from {__name__} import grow; {begin}"
-    root = str(Path(__file__).parents[3])
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, cwd=root, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-    )
+    process = await calling(grow, home)
     assert process.stdout is not None
     done = False
     async with asyncio.timeout(60):
@@ -684,8 +674,8 @@ async def killed(home: Path, after: int, pause: float) -> bool:
             if done or not line:
                 break
     await asyncio.sleep(pause)
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+    process.kill()
+    await process.communicate()
     return done
 
 
