@@ -4,13 +4,14 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.dashboard.scene import link_of
-from tests.dashboard.screenshots import CHROMIUM, chromium
+from tests.dashboard.screenshots import CHROMIUM, chromium, go
 from tests.journeys.world import World, held_port, open_world
 
 BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "index.html"
@@ -72,12 +73,16 @@ class Tab:
     base: str
     errors: list[str]
 
-    async def beside(self) -> "Tab":
+    async def go(self, path: str) -> None:
+        """Go to a place as the page's links do, without loading the page again."""
+        await go(self.page, path)
+
+    async def beside(self, path: str = "/") -> "Tab":
         """Open a second tab in the same browser."""
         errors: list[str] = []
         page = await self.page.context.new_page()
         watch(page, errors)
-        await page.goto(self.base)
+        await page.goto(f"{self.base}{path}")
         return replace(self, page=page, errors=errors)
 
 
@@ -117,9 +122,12 @@ async def notifications(tab: Tab, count: int) -> list[dict[str, str]]:
     return shown
 
 
-async def open_tab(world: World, browser: Browser, path: str = "/") -> Tab:
+async def open_tab(
+    world: World, browser: Browser, path: str = "/", *, service_workers: Literal["allow", "block"] = "block"
+) -> Tab:
+    """Sign in. A service worker, which first fetches all of the page, is for tests of notifications and offline use."""
     errors: list[str] = []
-    context = await browser.new_context(locale="en-US", reduced_motion="reduce")
+    context = await browser.new_context(locale="en-US", reduced_motion="reduce", service_workers=service_workers)
     page = await context.new_page()
     watch(page, errors)
     base, _, code = (await link_of(world)).partition("/#")

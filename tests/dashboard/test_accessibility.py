@@ -1,6 +1,5 @@
 """States that the screenshots of places do not show: cards, first visit, limits, offline, a plug-in's page, zoom."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from playwright.async_api import Browser, expect
 from tests.dashboard.conftest import Tab, open_tab
 from tests.dashboard.scene import ASKED, link_of, scene
 from tests.dashboard.screenshots import VIEWS, show
-from tests.dashboard.test_browser import AXE, faults
+from tests.dashboard.test_browser import AXE, faults_in_both_themes
 from tests.dashboard.test_needs import FAILS, WHY
 from tests.dashboard.test_questions import QUESTION, ask
 from tests.dashboard.test_view import site_of
@@ -20,14 +19,11 @@ pytestmark = pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
 
 async def check(tab: Tab, state: str) -> None:
     """Check the open page on a desktop and on a phone, light and dark."""
-    source = await asyncio.to_thread(AXE.read_text, "utf-8")
     found: dict[str, object] = {}
-    for theme in ("light", "dark"):
-        await tab.page.emulate_media(color_scheme=theme)
-        for width, height in ((1280, 800), (360, 740)):
-            await tab.page.set_viewport_size({"width": width, "height": height})
-            found |= await faults(tab.page, source, f"{state} {theme} {width}")
-            assert await tab.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), state
+    for width, height in ((1280, 800), (360, 740)):
+        await tab.page.set_viewport_size({"width": width, "height": height})
+        found |= await faults_in_both_themes(tab.page, f"{state} {width}")
+        assert await tab.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), state
     assert found == {}
 
 
@@ -47,7 +43,7 @@ async def test_cards_that_need_the_owner_have_no_serious_accessibility_violation
         await expect(needs.get_by_role("button", name="Deny", exact=True)).to_be_visible()
         await check(tab, "needs you")
         for session, text in (("gate", QUESTION), ("main", "No answer")):
-            await tab.page.goto(f"{tab.base}/chat?session=api:{session}")
+            await tab.go(f"/chat?session=api:{session}")
             await expect(tab.page.get_by_test_id("conversation").get_by_text(text).first).to_be_visible()
             await check(tab, f"chat {session}")
         assert tab.errors == []
@@ -95,14 +91,17 @@ async def test_page_of_a_plugin_has_no_serious_accessibility_violation(
 async def test_every_place_fits_the_screen_at_200_percent_zoom(world: World, browser: Browser) -> None:
     async with scene(world):
         context = await browser.new_context(  # what a browser of 1280 x 800 does at 200 %
-            locale="en-US", reduced_motion="reduce", viewport={"width": 640, "height": 400}, device_scale_factor=2
+            locale="en-US",
+            reduced_motion="reduce",
+            viewport={"width": 640, "height": 400},
+            device_scale_factor=2,
+            service_workers="block",
         )
         page = await context.new_page()
-        url = await link_of(world)
-        await page.goto(url)
+        await page.goto(await link_of(world))
         await page.locator("#main").wait_for()
         for view in VIEWS.keys() - {"login"}:
-            await show(page, url.partition("/#")[0], view, nth=0)
+            await show(page, view, nth=0)
             outside = await page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
             assert not outside, f"{view} is wider than the screen"
             main = await page.locator("#main").bounding_box()

@@ -359,7 +359,7 @@ async def test_attached_documents_are_shown_and_can_be_saved(world: World, brows
             await expect(dialog).to_contain_text(shown)
             await expect(dialog.get_by_role("link", name=f"Save {name}")).to_be_visible()
             await page.keyboard.press("Escape")
-        await page.goto(f"{tab.base}/timeline")
+        await tab.go("/timeline")
         message = page.get_by_role("article", name="message api")
         await message.get_by_role("button", name="plan.md").click()
         await expect(dialog.get_by_role("heading", name="The plan")).to_be_visible()

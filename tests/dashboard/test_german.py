@@ -1,13 +1,15 @@
 """The German page, also on a phone 360 pixels wide, where German words are the longest."""
 
 import re
+from pathlib import Path
 
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import watch
 from tests.dashboard.scene import ASKED, link_of, scene
+from tests.dashboard.screenshots import go
 from tests.journeys.world import World
 
 
@@ -15,45 +17,47 @@ async def test_codes_and_messages_are_shown_in_german(world: World, browser: Bro
     async with scene(world) as (daemon, _):
         world.model.script.append(Reply(fault=Fault.FILTERED))
         await daemon.post("What fails.", session="failing")
-        page, base, errors = await on_a_phone(world, browser, width=1200)
+        page, errors = await on_a_phone(world, browser, width=1200)
         main = page.locator("#main")
         await expect(main.get_by_text("Modell: fake-1 (aus deinen Einstellungen)")).to_be_visible()
         await expect(main.get_by_text("keine Antwort: der Anbieter des Modells hat es gesperrt")).to_be_visible()
-        await page.goto(f"{base}/trust?tab=audit")
+        await go(page, "/trust?tab=audit")
         rows = main.get_by_role("table")
         await expect(rows).to_contain_text("Entscheidung")
         await expect(rows).to_contain_text("braucht deine Freigabe")
         await expect(rows.get_by_text(re.compile("^(allow|ask|deny|decision|approval|action)$"))).to_have_count(0)
-        await page.goto(f"{base}/timeline?technical=true")
+        await go(page, "/timeline?technical=true")
         await expect(main.get_by_text("wartet", exact=True).first).to_be_visible()
         await expect(main.get_by_text(re.compile("^(parked|ready|running|done)$"))).to_have_count(0)
-        await page.goto(f"{base}/trace/0123456789abcdef")
+        await go(page, "/trace/0123456789abcdef")
         await expect(page.get_by_role("alert")).to_contain_text("kein Trace hat diese ID")
         assert errors == []
 
 
-async def test_german_page_fits_a_phone_360_pixels_wide(world: World, browser: Browser) -> None:
+async def test_german_page_fits_a_phone_360_pixels_wide(world: World, browser: Browser, tmp_path: Path) -> None:
     async with world.serve() as daemon:
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
         world.model.script.append(Reply("A long story that " + "goes on and " * 60 + "ends.", pause=0.2))
-        page, base, errors = await on_a_phone(world, browser)
-        await page.goto(f"{base}/chat?session=api:other")
+        page, errors = await on_a_phone(world, browser)
+        await go(page, "/chat?session=api:other")
         await page.get_by_label("Nachricht an Hob").fill("Erzähl mir etwas.")
         await page.get_by_role("button", name="Senden").click()
         stop = page.locator("form").get_by_role("button", name="Anhalten")
         await expect(stop).to_be_in_viewport(ratio=1)
-        large = FilePayload(name="large.bin", mimeType="application/octet-stream", buffer=bytes(LARGEST_FILE + 1))
+        large = tmp_path / "large.bin"
+        with large.open("wb") as file:
+            file.truncate(LARGEST_FILE + 1)
         await page.locator("input[type=file]").set_input_files(large)
         told = page.get_by_role("alert").filter(has_text="large.bin")
         await expect(told).to_contain_text("large.bin ist zu groß. Eine Datei darf höchstens 25 MB haben.")
         await expect(told).to_be_in_viewport(ratio=1)
         await fits(page)
         await stop.click()
-        await page.goto(f"{base}/trust?tab=sandbox")
+        await go(page, "/trust?tab=sandbox")
         card = page.get_by_role("region", name="Sandbox für Befehle").locator("p").first
         assert (await card.bounding_box() or {"width": 0})["width"] > 200
-        await page.goto(f"{base}/trust?tab=audit")
+        await go(page, "/trust?tab=audit")
         await expect(page.get_by_role("table").get_by_text("braucht deine Freigabe").first).to_be_in_viewport(ratio=1)
         await fits(page)
         assert errors == []
@@ -64,15 +68,14 @@ async def fits(page: Page) -> None:
     assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
-async def on_a_phone(world: World, browser: Browser, width: int = 360) -> tuple[Page, str, list[str]]:
-    """Return a signed-in German page, its address and its errors."""
+async def on_a_phone(world: World, browser: Browser, width: int = 360) -> tuple[Page, list[str]]:
+    """Return a signed-in German page and its errors."""
     errors: list[str] = []
     context = await browser.new_context(
-        locale="de-DE", reduced_motion="reduce", viewport={"width": width, "height": 740}
+        locale="de-DE", reduced_motion="reduce", viewport={"width": width, "height": 740}, service_workers="block"
     )
     page = await context.new_page()
     watch(page, errors)
-    url = await link_of(world)
-    await page.goto(url)
+    await page.goto(await link_of(world))
     await page.locator("#main").wait_for()
-    return page, url.partition("/#")[0], errors
+    return page, errors

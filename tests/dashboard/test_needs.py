@@ -9,6 +9,7 @@ from hob.core.translation.code_words import FAULT_WORDS
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
 from tests.dashboard.scene import ASKED, link_of
+from tests.dashboard.screenshots import go
 from tests.dashboard.test_browser import say
 from tests.journeys.world import World
 
@@ -74,7 +75,7 @@ async def test_message_without_a_model_leads_to_connecting_one(world: World, bro
         await expect(page.get_by_text("Couldn't load this.")).to_have_count(0)
         await told.get_by_role("link", name="Connect a model").click()
         await expect(page.get_by_label("1. Choose a provider")).to_be_visible()
-        await page.goto(f"{tab.base}/")
+        await tab.go("/")
         needs = page.get_by_role("region", name="Needs you")
         await expect(needs.get_by_role("link", name="Connect a model")).to_be_visible()
         assert "`" not in await page.locator("#main").inner_text()
@@ -94,12 +95,12 @@ async def test_reached_token_limit_is_shown_with_the_way_to_change_it(world: Wor
         await expect(told.get_by_role("button", name="Try again")).to_be_visible()
         await told.get_by_role("link", name="Change limit").click()
         await expect(page.get_by_label("spending.daily_tokens", exact=True)).to_be_visible()
-        await page.goto(f"{tab.base}/")
+        await tab.go("/")
         await expect(page.get_by_role("region", name="Needs you")).to_contain_text(
             "Limit spending.daily_tokens reached"
         )
         await expect(page.get_by_role("region", name="Today")).to_contain_text("Tokens of 1")
-        await page.goto(f"{tab.base}/costs")
+        await tab.go("/costs")
         limits = page.get_by_role("region", name="Limits")
         await expect(limits.get_by_role("meter", name="spending.daily_tokens")).to_have_attribute(
             "aria-valuenow", "100"
@@ -122,12 +123,11 @@ async def test_message_is_queued_with_the_send_button_while_a_turn_runs(world: W
 
 async def test_enter_breaks_the_line_on_a_touch_device(world: World, browser: Browser) -> None:
     async with world.serve():
-        context = await browser.new_context(locale="en-US", has_touch=True, is_mobile=True)
+        context = await browser.new_context(locale="en-US", has_touch=True, is_mobile=True, service_workers="block")
         page = await context.new_page()
-        url = await link_of(world)
-        await page.goto(url)
+        await page.goto(await link_of(world))
         await page.locator("#main").wait_for()
-        await page.goto(f"{url.partition('/#')[0]}/chat?session=api:main")
+        await go(page, "/chat?session=api:main")
         box = page.get_by_label("Message to Hob")
         await box.press_sequentially("one")
         await box.press("Enter")

@@ -34,7 +34,7 @@ async def test_actions_are_disabled_while_hob_is_offline(world: World, browser: 
 
 async def test_page_reloaded_while_offline_says_what_is_unavailable(world: World, browser: Browser, port: str) -> None:
     async with world.serve(HOB_DASHBOARD_PORT=port):
-        tab = await open_tab(world, browser)
+        tab = await open_tab(world, browser, service_workers="allow")
         page = tab.page
         await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
         await page.reload()  # the service worker serves the page

@@ -54,14 +54,14 @@ async def test_question_is_answered_from_home(world: World, browser: Browser) ->
         await expect(page.get_by_role("navigation").get_by_role("link", name="Home")).to_contain_text("1")
         await needs.get_by_role("button", name="blue").click()
         await expect(needs).to_contain_text("Nothing needs you.")
-        await page.goto(f"{tab.base}/chat?session=api:gate")
+        await tab.go("/chat?session=api:gate")
         await expect(page.get_by_test_id("conversation").get_by_text("The gate is blue now.")).to_be_visible()
         assert tab.errors == []
 
 
 async def test_question_is_a_browser_notification_until_it_is_answered(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
-        tab = await open_tab(world, browser)
+        tab = await open_tab(world, browser, service_workers="allow")
         await notifications_are_on(tab)
         await ask(world, daemon)
         await expect(tab.page.get_by_text(QUESTION)).to_be_visible()
@@ -85,7 +85,7 @@ async def test_open_work_stays_visible_however_many_tasks_are_newer(world: World
         await expect(page.get_by_role("banner")).to_contain_text("2 need you")
         await expect(page.get_by_role("region", name="Needs you").get_by_text(QUESTION)).to_be_visible()
         await expect(page.get_by_role("region", name="Running now").get_by_text("Paint the gate.")).to_be_visible()
-        await page.goto(f"{tab.base}/work")
+        await tab.go("/work")
         await expect(page.get_by_role("region", name="Now").get_by_text("Paint the gate.")).to_be_visible()
         earlier = page.get_by_role("region", name="Earlier")
         await expect(earlier.get_by_text("Message 100.")).to_be_visible()
@@ -94,7 +94,7 @@ async def test_open_work_stays_visible_however_many_tasks_are_newer(world: World
         await expect(earlier.get_by_text("Message 0.")).to_have_count(1)
         await page.get_by_role("button", name="Stop everything").click()
         await expect(page.get_by_role("button", name="Yes, stop all 2")).to_be_visible()
-        await page.goto(f"{tab.base}/chat?session=api:gate")
+        await tab.go("/chat?session=api:gate")
         await expect(page.get_by_test_id("conversation").get_by_text(QUESTION)).to_be_visible()
         assert tab.errors == []
 

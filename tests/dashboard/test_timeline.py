@@ -17,6 +17,7 @@ from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
 from tests.dashboard.scene import link_of
+from tests.dashboard.screenshots import go
 from tests.journeys.world import World
 
 TESTS = "printf 'F..F\\n2 failed, 2 passed\\n'; exit 1"
@@ -214,13 +215,16 @@ async def test_times_are_in_the_readers_zone_and_texts_of_any_script_and_length_
     await recorded(world, *[(EventKind.INBOUND, "ok", "owner", text) for text in (hebrew, word)])
     async with world.serve():
         context = await browser.new_context(
-            locale="de-DE", timezone_id="Asia/Tokyo", reduced_motion="reduce", viewport={"width": 360, "height": 740}
+            locale="de-DE",
+            timezone_id="Asia/Tokyo",
+            reduced_motion="reduce",
+            viewport={"width": 360, "height": 740},
+            service_workers="block",
         )
         page = await context.new_page()
-        url = await link_of(world)
-        await page.goto(url)
+        await page.goto(await link_of(world))
         await page.locator("#main").wait_for()
-        await page.goto(f"{url.partition('/#')[0]}/timeline")
+        await go(page, "/timeline")
         said = page.get_by_text(hebrew)
         await expect(said).to_have_css("direction", "rtl")
         there = datetime.fromtimestamp(1_760_000_000, ZoneInfo("Asia/Tokyo"))

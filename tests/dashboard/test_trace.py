@@ -128,7 +128,7 @@ async def test_waterfall_spans_the_whole_turn_including_activity_after_a_wait(wo
         tab = await open_tab(world, browser)
         page = tab.page
         await page.route(f"**/api/v1/trace/{trace}*", long_wait)
-        await page.goto(f"{tab.base}/trace/{trace}")
+        await tab.go(f"/trace/{trace}")
         rows = page.get_by_role("option")
         await rows.first.wait_for()
         marks = await rows.evaluate_all(MARKS)

@@ -7,6 +7,7 @@ from playwright.async_api import Browser, Page, Response, expect
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import watch
 from tests.dashboard.scene import dashboard_of, scene
+from tests.dashboard.screenshots import go
 from tests.journeys.world import Daemon, World
 
 ACTS = ("Send", "Delete", "Rename", "Archive", "New conversation", "Stop everything", "Stop", "Retry", "Try again")
@@ -35,7 +36,7 @@ async def test_viewer_is_offered_no_action_that_would_be_refused(world: World, b
         await page.get_by_role("option").filter(has_text="model call").first.click()
         await looked_at(page)
         assert refused == []
-        await page.goto(f"{await dashboard_of(world)}/chat?session=api:main")
+        await go(page, "/chat?session=api:main")
         await expect(page.get_by_role("alert")).to_contain_text("You don't have access to this.")
         await looked_at(page)
         assert errors == []
@@ -44,17 +45,16 @@ async def test_viewer_is_offered_no_action_that_would_be_refused(world: World, b
 async def test_reader_can_read_conversations_but_not_change_them(world: World, browser: Browser) -> None:
     async with scene(world) as (daemon, _):
         page, refused, errors = await signed_in(world, browser, "read", daemon)
-        base = await dashboard_of(world)
         rail = page.get_by_role("navigation", name="Navigation").first
         await expect(rail.get_by_role("link")).to_contain_text(
             ["Hob", "Home", "Chat", "Timeline", "Work", "Files", "Trust", "Costs", "Canvas"]
         )
-        await page.goto(f"{base}/chat?session=api:weekend")
+        await go(page, "/chat?session=api:weekend")
         await expect(page.get_by_test_id("conversation")).to_contain_text("Sanssouci park")
         await expect(page.get_by_text("Read-only access")).to_be_visible()
         paths = ("/", "/chat?session=api:main", "/files?tab=changes", "/trust", "/trust?tab=tools", "/trust?tab=audit")
         for path in paths:
-            await page.goto(f"{base}{path}")
+            await go(page, path)
             await looked_at(page)
         assert refused == []
         assert errors == []
@@ -68,7 +68,8 @@ async def signed_in(world: World, browser: Browser, scope: str, daemon: Daemon) 
     token = told.out.split()[0]
     errors: list[str] = []
     refused: list[str] = []
-    page = await (await browser.new_context(locale="en-US", reduced_motion="reduce")).new_page()
+    context = await browser.new_context(locale="en-US", reduced_motion="reduce", service_workers="block")
+    page = await context.new_page()
     watch(page, errors)
     await page.goto(await dashboard_of(world))
     await page.get_by_label("Or paste a token").fill(token)

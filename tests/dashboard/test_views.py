@@ -135,7 +135,7 @@ async def test_keys_focus_a_decision_and_take_it_with_the_second_press(world: Wo
         assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
         world.model.script.append(Reply("A long story " + "that goes on " * 30, pause=0.1))
         await daemon.post("Tell.", session="main", wait=0)
-        await page.goto(tab.base)
+        await tab.go("/")
         stop = page.get_by_role("button", name="Stop", exact=True)
         await expect(stop).to_be_enabled()
         await page.keyboard.press(".")
@@ -176,7 +176,7 @@ PRESS = """async () => {
 
 async def test_notification_click_leads_to_the_approval(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
-        tab = await open_tab(world, browser, "/costs")
+        tab = await open_tab(world, browser, "/costs", service_workers="allow")
         page = tab.page
         await notifications_are_on(tab)
         world.model.script.append(ASKED[2])
@@ -192,15 +192,14 @@ async def test_notification_click_leads_to_the_approval(world: World, browser: B
 async def test_second_tab_follows_changes_of_memory_and_web_users_in_the_first(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/memory")
-        other = await tab.beside()
-        await other.page.goto(f"{tab.base}/memory")
+        other = await tab.beside("/memory")
         await expect(other.page.get_by_role("article", name="memory").first).to_be_visible()
         await tab.page.get_by_role("button", name="Remember something").click()
         await tab.page.get_by_label("What Hob should remember").fill("Anna likes green tea.")
         await tab.page.get_by_role("button", name="Remember", exact=True).click()
         await expect(other.page.get_by_text("Anna likes green tea.")).to_be_visible()
-        await other.page.goto(f"{tab.base}/settings?tab=delivery")
-        await tab.page.goto(f"{tab.base}/settings?tab=delivery")
+        for each in (other, tab):
+            await each.go("/settings?tab=delivery")
         await expect(other.page.get_by_role("heading", name="Web users")).to_be_visible()
         await tab.page.get_by_label("Name").fill("Anna")
         await tab.page.get_by_role("button", name="Add").click()
@@ -221,7 +220,7 @@ async def test_costs_are_grouped_by_tool_and_a_trace_zooms_and_marks_its_critica
         await page.get_by_role("group", name="Group by").get_by_role("button", name="Tools").click()
         for name in ("exec", "write", "no tool"):
             await expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
-        await page.goto(f"{tab.base}/timeline?text=disk+space")
+        await tab.go("/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()
         spans = page.get_by_role("listbox", name="Spans")
         decisive = spans.get_by_role("option").filter(has=page.locator("[data-critical]"))
@@ -261,8 +260,7 @@ async def test_display_preferences_persist_and_the_permission_mode_is_beside_the
         await page.reload()
         await expect(page.get_by_role("button", name="Comfortable spacing")).to_be_visible()
         assert await look(page, "Expand sidebar") > 150
-        other = await tab.beside()
-        await other.page.goto(f"{tab.base}/chat?session=api:main")
+        other = await tab.beside("/chat?session=api:main")
         await page.get_by_label("Model", exact=True).select_option("fake-1")
         await expect(other.page.get_by_label("Model", exact=True)).to_have_value("fake-1")
         await page.get_by_label("Permission mode").select_option("read-only")
@@ -302,7 +300,7 @@ async def test_approval_shows_the_origin_of_the_request_and_a_trace_the_effects_
         await page.get_by_role("button", name="Deutsch").click()
         await expect(card).to_contain_text("Es löscht")
         await page.get_by_role("button", name="English").click()
-        await page.goto(f"{tab.base}/timeline?text=disk+space")
+        await tab.go("/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()
         await page.get_by_role("option").filter(has_text="exec").first.click()
         await expect(page.get_by_role("region", name="Details")).to_contain_text("Can ")
@@ -349,7 +347,7 @@ async def test_settings_sections_and_channels_have_titles(world: World, browser:
         await expect(page.get_by_role("heading", level=2)).to_have_text(["Who may talk to Hob"])
         await page.get_by_role("button", name="Deutsch").click()
         await expect(page.get_by_role("heading", name="Wer mit Hob reden darf")).to_be_visible()
-        await page.goto(f"{tab.base}/settings?tab=channels")
+        await tab.go("/settings?tab=channels")
         await expect(page.locator("#main")).to_contain_text("Ausgehende Webhooks")
         await expect(page.locator("#main").get_by_text(re.compile("^(hob|report|webhook(_out)?) *$"))).to_have_count(0)
         assert tab.errors == []
@@ -380,7 +378,7 @@ async def test_commands_in_doctor_and_connect_texts_are_shown_as_code(world: Wor
         main = tab.page.locator("#main")
         await expect(main.locator("p code").first).to_be_visible(timeout=20_000)
         assert "`" not in await main.inner_text()
-        await tab.page.goto(f"{tab.base}/settings?tab=models")
+        await tab.go("/settings?tab=models")
         await tab.page.get_by_label("1. Choose a provider").select_option("server")
         port = server.sockets[0].getsockname()[1]
         await tab.page.get_by_label("Server address").fill(f"http://127.0.0.1:{port}/v1")
