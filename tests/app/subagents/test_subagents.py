@@ -579,7 +579,7 @@ async def test_killed_sub_agent_is_not_waited_for(tmp_path: Path) -> None:
         assert await said_once(app, "find out") == "I ended it."
 
 
-async def answer_once_until_killed(home: Path) -> None:
+async def answer_once_until_killed(folder: str) -> None:
     """Say on standard output when the early answer was held back; the model never answers to that."""
 
     def is_held_back(request: ModelRequest) -> bool:
@@ -590,21 +590,17 @@ async def answer_once_until_killed(home: Path) -> None:
 
     model = Gated(forgets_to_wait)
     model.gates[is_held_back] = asyncio.Event()
-    async with hob(home, model) as app:
+    async with hob(Path(folder), model) as app:
         await said_once(app, "find out", key="once")
 
 
 async def test_killed_conversation_of_one_request_still_waits_for_its_sub_agents(tmp_path: Path) -> None:
-    code = f"import asyncio, pathlib; from {__name__} import answer_once_until_killed as run; "
-    code += f"asyncio.run(run(pathlib.Path({str(tmp_path)!r})))"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, cwd=Path(__file__).parents[3], stdout=asyncio.subprocess.PIPE
-    )
+    process = await calling(answer_once_until_killed, tmp_path)
     assert process.stdout is not None
     async with asyncio.timeout(60):
         assert await process.stdout.readline() == b"held back\n"
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+    process.kill()
+    await process.communicate()
     async with hob(tmp_path, forgets_to_wait) as app:
         assert await said_once(app, "find out", key="once") == "It is 42."
 
