@@ -19,10 +19,11 @@ from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings
 from hob.tools.sandbox import places
 from hob.workspace import seeding
+from hob.workspace.repositories import begin_repository
 
 _apply = migration.apply_migrations
 make_etc = places.write_etc
-make_repository = seeding.begin_repository
+make_repository = begin_repository
 make_prices = PriceTable._make
 connect_durably = database.connect
 _files = migration.migrations()
