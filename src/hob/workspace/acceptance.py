@@ -25,8 +25,7 @@ class AcceptedFiles:
     """The accepted hash of each file. Changes by other processes are noticed."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._file = path, str(path)
-        self._kept = str(path.with_name(KEPT))
+        self._path = path
         self._stamp: tuple[int, ...] | None = None
         self._hashes: Mapping[str, str] = {}
 
@@ -43,7 +42,7 @@ class AcceptedFiles:
     def stamp(self) -> tuple[int, ...] | None:
         """A value that changes with the accepted hashes; None if there is no record."""
         try:
-            found = os.stat(self._file)  # noqa: PTH116 - for every file in every prompt: a Path costs more than the call
+            found = self._path.stat()
         except OSError:
             return None
         return (found.st_mtime_ns, found.st_size, found.st_ino)
@@ -70,15 +69,14 @@ class AcceptedFiles:
         if self.kept(name) is not None:
             return
         try:
-            write_private(Path(self._kept, name), data)
+            write_private(self._path.with_name(KEPT) / name, data)
         except OSError as error:
             log.warning("what is accepted of %s cannot be kept: %s", name, error)
 
     def kept(self, name: str) -> bytes | None:
         """Return the content that was accepted last; None if it was not kept."""
         try:
-            with open(f"{self._kept}/{name}", "rb") as file:  # noqa: PTH123 - as above
-                data = file.read()
+            data = (self._path.with_name(KEPT) / name).read_bytes()
         except OSError:
             return None
         return data if self.accepts(name, digest(data)) else None
