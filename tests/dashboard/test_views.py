@@ -587,6 +587,23 @@ async def test_tab_key_reaches_every_place_and_button_in_order(world: World, bro
         assert tab.errors == []
 
 
+async def test_open_page_follows_the_systems_theme_until_one_is_chosen(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        page = tab.page
+        root = page.locator("html")
+        await page.get_by_role("button", name="Dark theme").wait_for()
+        await page.emulate_media(color_scheme="dark")
+        await expect(root).to_have_attribute("data-theme", "dark")
+        await page.get_by_role("button", name="Light theme").click()
+        await expect(root).to_have_attribute("data-theme", "light")
+        await page.emulate_media(color_scheme="light")
+        await page.emulate_media(color_scheme="dark")
+        await expect(page.get_by_role("button", name="Dark theme")).to_be_visible()
+        await expect(root).to_have_attribute("data-theme", "light")
+        assert tab.errors == []
+
+
 GH = """#!/bin/sh
 case "$1" in
   auth) [ -e "$HOME/signed-in" ] && echo "Logged in to github.com" ;;

@@ -1,8 +1,12 @@
 // before the first paint: theme, language, rail width and density, as chosen or as the system has them
 (() => {
-  const kept = localStorage.getItem("hob.theme");
-  const dark = kept ? kept === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const setTheme = () => {
+    const kept = localStorage.getItem("hob.theme");
+    document.documentElement.dataset.theme = (kept ? kept === "dark" : system.matches) ? "dark" : "light";
+  };
+  setTheme();
+  system.addEventListener("change", setTheme);
   document.documentElement.lang = localStorage.getItem("hob.language") || (navigator.language.startsWith("de") ? "de" : "en");
   for (const look of ["rail", "density"]) document.documentElement.dataset[look] = localStorage.getItem(`hob.${look}`) || "";
   // a place's code is fetched with the rest of the page, not after it

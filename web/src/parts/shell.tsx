@@ -322,6 +322,12 @@ function LanguageButton() {
 function ThemeButton() {
   const [theme, setTheme] = useState(document.documentElement.dataset.theme);
   const other = theme === "dark" ? "light" : "dark";
+  useEffect(() => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => setTheme(document.documentElement.dataset.theme); // theme.js has set it
+    system.addEventListener("change", follow);
+    return () => system.removeEventListener("change", follow);
+  }, []);
   return (
     <Button
       look="quiet"
