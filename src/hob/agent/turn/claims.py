@@ -18,9 +18,7 @@ from hob.core.tools import Effect
 ABOUT_CLAIM = "unbacked claim"
 """The `about` of a note on such a claim."""
 _MAX_CLAIM_CHARS = 160  # characters of a claim that are shown
-_SEARCHED_CHARS = (
-    400  # characters of a sentence that are searched: a claim is short, and rules cost more than linear time
-)
+_SEARCHED_CHARS = 400  # of a sentence: a claim is short, and rules cost more than linear time
 _NARRATIVE_SENTENCES = 8  # sentences; in a longer text "I sent it" is a story
 
 
