@@ -6,8 +6,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c '$(NEW_ENOUGH)' 2>/dev/null && { echo $$p; break; }; done)
 UV := $(shell command -v uv 2>/dev/null)
 SEED ?= $(shell date +%s)
-# One more than cores: tests wait for children and time limits.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+WORKERS ?= auto
 NODE_PATH = $(CURDIR)/.venv/node:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # else all of Hob and of the tests is compiled anew by every process
 BIN ?= $(HOME)/.local/bin
@@ -29,9 +28,9 @@ link: .venv/ready
 		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
 
 # Left out: journeys, the browser's tests and what is marked slow. No commit waits for the disk. Each worker begins with
-# neighbours, which share what they load.
+# neighbours, which share what they load; there is one more than cores, because tests wait for children and time limits.
 quick: .venv/dev
-	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
+	HOB_TEST_QUICK=1 PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
 		--ignore tests/journeys --ignore tests/dashboard
 
 test: check .venv/web .venv/agents

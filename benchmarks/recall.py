@@ -195,7 +195,8 @@ async def _measure_hybrid(
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     while pending := await store.memory_vectors.pending(embedder, 1_000):
         given = [(seq, some[draw.randrange(len(some))]) for seq, _ in pending]
-        await store.memory_vectors.keep(embedder, pending[-1][0], given)
+        place = await store.memory_vectors.place(embedder)
+        await store.memory_vectors.keep(embedder, (place, pending[-1][0]), given)
     signs = BinaryVectorIndex(embedder)
     found = await _searches(store, language, searches, signs)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (

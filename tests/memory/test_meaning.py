@@ -205,6 +205,54 @@ async def test_other_model_re_embeds_and_then_drops_the_old_vectors(store: Store
     assert await store.memory_index.read(OWNER, lambda index: index.bits(old.number, 0, 9)) == ((), b"")
 
 
+class SlowEmbedder(SenseEmbedder):
+    """Holds back the vectors of memories until told; a question is answered at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.held = asyncio.Event(), asyncio.Event()
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        if texts == ["hound"]:
+            self.held.set()
+        else:
+            self.begun.set()
+            await self.held.wait()
+        return await super().embed(texts)
+
+
+async def test_first_question_while_the_first_memories_are_embedded_leaves_one_vector_each(store: Store) -> None:
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    slow = SlowEmbedder()
+    embedder = embedder_of(store, slow)
+    first = asyncio.create_task(embedder.embed_some())
+    await slow.begun.wait()
+    await embedder.embed_question("hound")
+    await first
+    await embed_all(embedder)
+    assert embedder.number
+    assert await embedder.counts() == (4, 0)
+    assert await store.memory_index.read(OWNER, lambda index: index.bits(0, 0, 9)) == ((), b"")
+
+
+async def test_reindexing_while_memories_are_embedded_embeds_all_again(store: Store) -> None:
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS[:3])])
+    slow = SlowEmbedder()
+    embedder = embedder_of(store, slow)
+    slow.held.set()
+    await embed_all(embedder)
+    slow.begun.clear()
+    slow.held.clear()
+    await store.items.add([said(TEXTS[3], 3)])
+    late = asyncio.create_task(embedder.embed_some())
+    await slow.begun.wait()
+    assert await embedder.reindex() == 3
+    slow.held.set()
+    await late
+    await embed_all(embedder)
+    assert await embedder.counts() == (4, 0)
+
+
 async def test_changed_model_under_the_same_name_re_embeds(store: Store) -> None:
     sense, version = SenseEmbedder(), "one"
     embedder = MemoryEmbedder(
@@ -251,7 +299,8 @@ async def test_nearest_signs_are_found_in_any_order_of_insertion(store: Store, m
         kept = await store.items.add([said(f"number {len(vectors) + n}", len(vectors) + n) for n in range(count)])
         new = {item.seq: unit(draw, 96) for item in kept}
         await store.memory_vectors.pending(embedder, 1)  # many at once are indexed later
-        await store.memory_vectors.keep(embedder, kept[-1].seq, list(new.items()))
+        place = await store.memory_vectors.place(embedder)
+        await store.memory_vectors.keep(embedder, (place, kept[-1].seq), list(new.items()))
         vectors |= new
         asked = unit(draw, 96)
         near = await store.memory_index.read(OWNER, lambda index, asked=asked: growing.find(index, asked))  # type: ignore[misc]
@@ -275,7 +324,7 @@ async def test_long_vectors_are_compared_by_their_largest_dimensions(store: Stor
     kept = await store.items.add([said(f"number {n}", n) for n in range(150)])
     vectors = {item.seq: between(asked, unit(draw, 1_536), n / 150) for n, item in enumerate(kept)}
     await store.memory_vectors.pending(embedder, 1)
-    await store.memory_vectors.keep(embedder, kept[-1].seq, list(vectors.items()))
+    await store.memory_vectors.keep(embedder, (0, kept[-1].seq), list(vectors.items()))
     found, _ = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, asked))
     exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}
     assert found.keys() == exact.keys()

@@ -118,12 +118,13 @@ class MemoryEmbedder:
         failures.
         """
         self._check_version()
-        self.number = self.number or await self._vectors.find(self._name)
-        pending = await self._vectors.pending(self.number, _BATCH)
+        self.number = number = self.number or await self._vectors.find(self._name)
+        place = await self._vectors.place(number)
+        pending = await self._vectors.pending(number, _BATCH)
         if not pending:
-            if self.number and not self._caught_up:
+            if number and not self._caught_up:
                 self._caught_up = True
-                await self._vectors.drop_others(self.number)
+                await self._vectors.drop_others(number)
             return False
         told = [(seq, text) for seq, text in pending if text.strip()]
         try:
@@ -134,10 +135,12 @@ class MemoryEmbedder:
             return False
         self._failures, self.problem, self._silent_until = 0, "", -math.inf
         self.checked = self._clock.now().timestamp()
-        if vectors and await self._begin(len(vectors[0])):
+        if vectors:
+            await self._begin(len(vectors[0]))
+        if self.number != number:
             return True  # the pending items belonged to another embedder
-        places = [seq for seq, _ in told]
-        await self._vectors.keep(self.number, pending[-1][0], list(zip(places, vectors, strict=True)))
+        rows = [seq for seq, _ in told]
+        await self._vectors.keep(number, (place, pending[-1][0]), list(zip(rows, vectors, strict=True)))
         return True
 
     async def waiting(self) -> int:
@@ -187,13 +190,11 @@ class MemoryEmbedder:
             _log.warning("memories get no vectors: %s", error)
         self.problem = str(error) or error.fault.value
 
-    async def _begin(self, dimension: int) -> bool:
-        """Make `number` refer to vectors of this dimension; return whether it has changed."""
-        if dimension == self.dimension:
-            return False
-        before, self.dimension = self.number, dimension
-        self.number = await self._vectors.begin(f"{self._name}|{dimension}|true")
-        return self.number != before
+    async def _begin(self, dimension: int) -> None:
+        """Make `number` refer to vectors of this dimension."""
+        if dimension != self.dimension:
+            self.number = await self._vectors.begin(f"{self._name}|{dimension}|true")
+            self.dimension = dimension
 
     async def _embed(self, texts: Sequence[str], longest: int = _MAX_CHARACTERS) -> Sequence[tuple[float, ...]]:
         """Embed the texts, cutting those that are too long. Raises ModelError."""

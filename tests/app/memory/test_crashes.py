@@ -69,8 +69,9 @@ async def consolidate(store: Store, name: str, n: int) -> None:
 async def embed(store: Store) -> None:
     """Give the next rows their vectors."""
     embedder = await store.memory_vectors.begin(EMBEDDER)
+    place = await store.memory_vectors.place(embedder)
     if rows := await store.memory_vectors.pending(embedder, 8):
-        await store.memory_vectors.keep(embedder, rows[-1][0], [(seq, [1.0, -1.0] * 32) for seq, _ in rows])
+        await store.memory_vectors.keep(embedder, (place, rows[-1][0]), [(seq, [1.0, -1.0] * 32) for seq, _ in rows])
 
 
 def moved(where: str, known: Sequence[Fact]) -> FactChange:

@@ -15,7 +15,8 @@ file = open(sys.argv.pop(1), "a", buffering=1)
 
 def hook(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"):
-        told = [each for each in arguments if isinstance(each, (str, int, tuple, list)) or each is None]
+        told = [each.decode() if isinstance(each, bytes) else each for each in arguments]
+        told = [each for each in told if isinstance(each, (str, int, tuple, list)) or each is None]
         file.write(json.dumps([event, told], default=str) + "\\n")
 
 sys.addaudithook(hook)

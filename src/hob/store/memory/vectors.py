@@ -25,9 +25,9 @@ _COUNTS = (
 _SCOPE_OF = "SELECT scope FROM memory_words WHERE seq = ?"
 _ADD_BITS = "INSERT OR REPLACE INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)"
 _ADD_VECTOR = "INSERT OR REPLACE INTO memory_vectors (seq, embedder, vector) VALUES (?, ?, ?)"
-_MOVE = "UPDATE memory_embedders SET place = ? WHERE id = ?"
+_MOVE = "UPDATE memory_embedders SET place = ? WHERE id = ? AND place = ?"
 _OTHER = "SELECT id, fingerprint FROM memory_embedders WHERE id != ? AND place > 0 ORDER BY place DESC LIMIT 1"
-_OTHERS = "SELECT id FROM memory_embedders WHERE id != ?"
+_OTHERS = "SELECT id FROM memory_embedders WHERE id != ? UNION SELECT 0"  # 0: earlier versions stored some for none
 _DROP_BITS = "DELETE FROM memory_bits WHERE embedder = ?"
 _DROP_VECTORS = (
     "DELETE FROM memory_vectors WHERE (seq, embedder) IN (SELECT seq, embedder FROM memory_bits WHERE embedder = ?)"
@@ -74,15 +74,24 @@ class StoredVectors(StorePart):
 
     @transaction
     def keep(
-        self, connection: apsw.Connection, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]
+        self,
+        connection: apsw.Connection,
+        embedder: int,
+        move: tuple[int, int],
+        vectors: Sequence[tuple[int, Sequence[float]]],
     ) -> None:
-        """Store vectors and the new position in one transaction. Raises StoreErrors."""
+        """Store vectors and move the position from one place to another, in one transaction. If it is at another place,
+        because all vectors were dropped meanwhile, nothing is stored. Raises StoreErrors.
+        """
+        before, after = move
+        connection.execute(_MOVE, (after, embedder, before))
+        if not connection.changes():
+            return
         packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
         for seq, bits, halves in packed:
             if row := find_row(connection, _SCOPE_OF, (seq,)):
                 connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
                 connection.execute(_ADD_VECTOR, (seq, embedder, halves))
-        connection.execute(_MOVE, (place, embedder))
 
     @transaction
     def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
