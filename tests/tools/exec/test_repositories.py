@@ -2,16 +2,19 @@
 
 import os
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
 
+from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, SnapshotChange, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.restore import RestoreResult
+from hob.tools.undo.snapshots.snapshots import Snapshots
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 
@@ -196,6 +199,34 @@ async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench:
     log = CommandLog(rows, bench.log.snapshots)
     assert await log.recover() == 1
     assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
+
+
+async def test_what_a_command_writes_while_another_starts_is_reverted(bench: Bench, tmp_path: Path) -> None:
+    await text_of(bench.tools, "exec", command="git init -q lib; git init -q other")
+
+    def write(repository: str) -> None:
+        (bench.work / repository / ".git/config").write_text("[core]\n\tfsmonitor = ./x\n")
+
+    class WritingOn(Snapshots):
+        """The first command writes on once what it wrote is reverted."""
+
+        later = ["other"]  # noqa: RUF012
+
+        def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
+            done = super().restore(tree, wanted)
+            while done and self.later:
+                write(self.later.pop())
+            return done
+
+    log = CommandLog(bench.store.command_log, WritingOn(tmp_path / "others", SystemClock()))
+    first, second = (CommandRun(TurnId("t"), CallId(each), SessionKey("local:main"), "…") for each in ("c_1", "c_2"))
+    await log.begin(first, [bench.work])
+    write("lib")
+    await log.begin(second, [bench.work])
+    await log.end(first.turn, first.call, "exit status 0")
+    await log.end(second.turn, second.call, "exit status 0")
+    for repository in ("lib", "other"):
+        assert "fsmonitor" not in (bench.work / repository / ".git/config").read_text()
 
 
 @pytest.mark.parametrize(

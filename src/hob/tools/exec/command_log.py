@@ -22,6 +22,7 @@ from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, Sn
 from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
 _MAX_NAMES = 4
+_MAX_ROUNDS = 10  # of taking back what commands that run on write again
 LOST = "lost"
 """The recorded end of a command that was running when Hob was killed."""
 
@@ -187,7 +188,11 @@ class CommandLog:
             return await asyncio.to_thread(self.snapshots.prune, needed)
 
     async def _mark(self, tree: Path) -> None:
-        """Take a snapshot. Changes since the last one are attributed to the newest command running in this folder."""
+        """Take a snapshot. Changes since the last one are attributed to the newest command running in this folder.
+
+        A snapshot counts only if there is nothing in it to take back: a command that runs on may write more of it
+        meanwhile.
+        """
         last = self._marks.get(tree)
         try:
             now = await asyncio.to_thread(self.snapshots.take, tree)
@@ -195,16 +200,21 @@ class CommandLog:
             if last is None:
                 raise
             return  # the folder itself is gone, so its contents cannot be restored
-        self._marks[tree] = now
         running = [each for each in self._open.values() if tree in each.trees]
         if last is None or not running or last.id == now.id:
+            self._marks[tree] = now
             return
         effects, turn = running[-1].effects, running[-1].begun.turn
         protected_paths = frozenset.intersection(*(each.protected_paths for each in running))
-        taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
-        if taken_back:
-            effects.taken_back += taken_back
-            now = self._marks[tree] = await asyncio.to_thread(self.snapshots.take, tree)
+        for _ in range(_MAX_ROUNDS):
+            taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
+            if not taken_back:
+                break
+            effects.taken_back += (each for each in taken_back if each not in effects.taken_back)
+            now = await asyncio.to_thread(self.snapshots.take, tree)
+        else:
+            return  # it is written again and again; the next snapshot is compared with the last one that counted
+        self._marks[tree] = now
         found = changes(last, now)
         if found:
             effects.changed |= {str(tree / each.path): each.what for each in found}
