@@ -201,18 +201,25 @@ async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench:
     assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
 
 
-async def test_what_a_command_writes_while_another_starts_is_reverted(bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("early", [False, True])
+async def test_what_a_command_writes_while_another_starts_is_reverted(
+    bench: Bench, tmp_path: Path, *, early: bool
+) -> None:
     await text_of(bench.tools, "exec", command="git init -q lib; git init -q other")
 
     def write(repository: str) -> None:
-        (bench.work / repository / ".git/config").write_text("[core]\n\tfsmonitor = ./x\n")
+        with (bench.work / repository / ".git/config").open("a") as settings:
+            settings.write("[core]\n\tfsmonitor = ./x\n")
 
     class WritingOn(Snapshots):
-        """The first command writes on once what it wrote is reverted."""
+        """The first command writes on while what it wrote is reverted: to the same file before, to another after."""
 
-        later = ["other"]  # noqa: RUF012
+        sooner, later = (["lib"], []) if early else ([], ["other"])
 
         def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
+            wanted = tuple(wanted)
+            while wanted and self.sooner:
+                write(self.sooner.pop())
             done = super().restore(tree, wanted)
             while done and self.later:
                 write(self.later.pop())

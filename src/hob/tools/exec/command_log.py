@@ -207,11 +207,13 @@ class CommandLog:
         effects, turn = running[-1].effects, running[-1].begun.turn
         protected_paths = frozenset.intersection(*(each.protected_paths for each in running))
         for _ in range(_MAX_ROUNDS):
-            taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
-            if not taken_back:
-                break
+            taken_back, left = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
             effects.taken_back += (each for each in taken_back if each not in effects.taken_back)
-            now = await asyncio.to_thread(self.snapshots.take, tree)
+            seen = now
+            if taken_back or left:
+                now = await asyncio.to_thread(self.snapshots.take, tree)
+            if now.id == seen.id:  # there is nothing, or what is left cannot be reverted
+                break
         else:
             return  # it is written again and again; the next snapshot is compared with the last one that counted
         self._marks[tree] = now
@@ -229,15 +231,21 @@ class CommandLog:
                 if here.kind is not EntryKind.LINK if here is not None else made:
                     yield f"{tree / name}/"
 
-    def _take_back(self, tree: Path, found: Sequence[SnapshotChange], protected_paths: frozenset[str]) -> list[str]:
-        """Revert changes that would run something; return the paths reverted."""
+    def _take_back(
+        self, tree: Path, found: Sequence[SnapshotChange], protected_paths: frozenset[str]
+    ) -> tuple[list[str], bool]:
+        """Revert changes that would run something; return the paths reverted, and whether others are left: files that
+        have changed again since the snapshot.
+        """
         own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
-        done: list[str] = []
+        done, left = list[str](), False
         for marks in (False, True):  # files that make a folder a repository may stay if nothing harmful is left in it
             some = [each for each in own if makes_repository(each) is marks]
             unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
-            done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
-        return done
+            restored = self.snapshots.restore(tree, unwanted)
+            done += [str(tree / each.path) for each in restored if each.done]
+            left = left or not all(each.done for each in restored)
+        return done, left
 
     async def _end(self, key: str, how: str) -> CommandEffects:
         ended = self._open[key]
