@@ -2,19 +2,22 @@
 
 import os
 import subprocess
-from collections.abc import AsyncIterator, Iterable
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from hob.core.clock import SystemClock
+from hob.core.clock import Clock, SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
-from hob.tools.undo.snapshots.entries import Difference, EntryKind, SnapshotChange, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.restore import RestoreResult
+from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
+from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 
@@ -68,6 +71,13 @@ pathlib.Path("evil/worktrees/x/commondir").write_text("../..\\n")""",
     "a repository whose mark is a link to nothing yet": """
 repository("evil"); os.makedirs("lib"); os.symlink("../mark", "evil/HEAD")
 pathlib.Path("lib/.git").write_text("gitdir: ../evil\\n"); open("mark", "w").write("ref: refs/heads/main\\n")""",
+    "a repository in a cache": """
+git("init", "-q", "node_modules/lib"); git("commit", "-q", "--allow-empty", "-m", "x", cwd="node_modules/lib")
+git("add", "-f", "node_modules/lib"); open("node_modules/lib/.git/config", "a").write(evil)""",
+    "a repository deep down": """
+deep = "/".join("d" * 70)
+git("init", "-q", deep); git("commit", "-q", "--allow-empty", "-m", "x", cwd=deep)
+git("add", deep); open("/".join("d" * 70) + "/.git/config", "a").write(evil)""",
     "a bare repository": """repository("store"); pathlib.Path("store/HEAD").write_text("ref: refs/heads/main\\n")""",
 }
 
@@ -201,39 +211,161 @@ async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench:
     assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
 
 
-@pytest.mark.parametrize("early", [False, True])
-async def test_what_a_command_writes_while_another_starts_is_reverted(
-    bench: Bench, tmp_path: Path, *, early: bool
-) -> None:
-    await text_of(bench.tools, "exec", command="git init -q lib; git init -q other")
+class Disturbed(Snapshots):
+    """Snapshots during which something happens: one thing each time, the last of the list first."""
 
-    def write(repository: str) -> None:
-        with (bench.work / repository / ".git/config").open("a") as settings:
+    def __init__(self, folder: Path, clock: Clock, bounds: SnapshotLimits | None = None) -> None:
+        super().__init__(folder, clock, bounds)
+        self.taken, self.before_restore, self.after_restore = (list[Callable[[], object]]() for _ in range(3))
+
+    def take(self, tree: Path) -> Snapshot:
+        snapshot = super().take(tree)
+        if self.taken:
+            self.taken.pop()()
+        return snapshot
+
+    def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
+        wanted = tuple(wanted)
+        if wanted and self.before_restore:
+            self.before_restore.pop()()
+        done = super().restore(tree, wanted)
+        if done and self.after_restore:
+            self.after_restore.pop()()
+        return done
+
+
+class Running:
+    """Commands that are running, with a log of their own."""
+
+    def __init__(self, bench: Bench, folder: Path, bounds: SnapshotLimits | None = None) -> None:
+        self.snapshots = Disturbed(folder, SystemClock(), bounds)
+        self.rows, self.work = bench.store.command_log, bench.work
+        self.log = CommandLog(self.rows, self.snapshots)
+
+    async def begin(self, name: str) -> None:
+        await self.log.begin(CommandRun(TurnId("t"), CallId(name), SessionKey("local:main"), "…"), [self.work])
+
+    async def end(self, name: str) -> list[str]:
+        return (await self.log.end(TurnId("t"), CallId(name), "exit status 0")).taken_back
+
+    def write(self, repository: str = "lib") -> None:
+        with (self.work / repository / ".git/config").open("a") as settings:
             settings.write("[core]\n\tfsmonitor = ./x\n")
 
-    class WritingOn(Snapshots):
-        """The first command writes on while what it wrote is reverted: to the same file before, to another after."""
+    def is_harmful(self, repository: str = "lib") -> bool:
+        return "fsmonitor" in (self.work / repository / ".git/config").read_text()
 
-        sooner, later = (["lib"], []) if early else ([], ["other"])
 
-        def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
-            wanted = tuple(wanted)
-            while wanted and self.sooner:
-                write(self.sooner.pop())
-            done = super().restore(tree, wanted)
-            while done and self.later:
-                write(self.later.pop())
-            return done
+@pytest.fixture
+async def running(bench: Bench, tmp_path: Path) -> Running:
+    await text_of(bench.tools, "exec", command="git init -q lib; git init -q other")
+    return Running(bench, tmp_path / "others")
 
-    log = CommandLog(bench.store.command_log, WritingOn(tmp_path / "others", SystemClock()))
-    first, second = (CommandRun(TurnId("t"), CallId(each), SessionKey("local:main"), "…") for each in ("c_1", "c_2"))
-    await log.begin(first, [bench.work])
-    write("lib")
-    await log.begin(second, [bench.work])
-    await log.end(first.turn, first.call, "exit status 0")
-    await log.end(second.turn, second.call, "exit status 0")
-    for repository in ("lib", "other"):
-        assert "fsmonitor" not in (bench.work / repository / ".git/config").read_text()
+
+@pytest.mark.parametrize("early", [False, True])
+async def test_what_a_command_writes_while_another_starts_is_reverted(running: Running, *, early: bool) -> None:
+    await running.begin("c_1")
+    running.write()
+    if early:  # to the same file before it is reverted, or to another after
+        running.snapshots.before_restore = [running.write]
+    else:
+        running.snapshots.after_restore = [lambda: running.write("other")]
+    await running.begin("c_2")
+    await running.end("c_1")
+    await running.end("c_2")
+    assert not running.is_harmful()
+    assert not running.is_harmful("other")
+
+
+async def test_what_an_ended_command_wrote_is_reverted_once_its_folder_can_be_read(running: Running) -> None:
+    def fail() -> None:
+        raise OSError("an I/O error")
+
+    await running.begin("c_1")
+    running.write()
+    running.snapshots.taken = [fail]
+    with pytest.raises(OSError, match="an I/O error"):
+        await running.end("c_1")
+    assert running.log.running(TurnId("t")) == ()
+    await running.begin("c_2")
+    assert not running.is_harmful()
+
+
+async def test_what_is_written_again_and_again_is_reverted_when_that_ends(running: Running) -> None:
+    await running.begin("c_1")
+    running.write()
+    running.snapshots.after_restore = [running.write] * 10
+    await running.end("c_1")
+    assert running.is_harmful()
+    assert [begun.call for begun, _ in await running.rows.running()] == ["c_1"]  # the next Hob would revert it
+    await running.begin("c_2")
+    assert not running.is_harmful()
+    await running.end("c_2")
+    assert await running.rows.running() == ()
+
+
+async def test_what_is_put_away_while_it_is_judged_is_reverted(running: Running) -> None:
+    bare, aside = running.work / "bare", running.work.parent / "aside"
+    await running.begin("c_1")
+    await running.begin("c_2")
+    git(running.work, "init", "-q", "--bare", "bare")
+    with (bare / "config").open("a") as settings:
+        settings.write("[core]\n\tfsmonitor = ./x\n")
+    running.snapshots.taken = [lambda: bare.rename(aside)]
+    await running.end("c_1")
+    aside.rename(bare)
+    await running.end("c_2")
+    assert not (bare / "config").exists()
+
+
+async def test_what_a_command_writes_during_an_undo_is_reverted(running: Running, bench: Bench) -> None:
+    await running.begin("c_1")
+    (bench.work / "file").write_text("by a command")
+    await running.end("c_1")
+    await running.begin("c_2")
+    undo = TurnUndo(running.log, bench.files.undo, bench.store.file_changes, bench.blobs)
+    running.snapshots.after_restore = [running.write]
+    assert (await undo.restore(TurnId("t"))).restored == (str(bench.work / "file"),)
+    await running.end("c_2")
+    assert not running.is_harmful()
+
+
+@pytest.mark.parametrize("bounds", [SnapshotLimits(tree=0), SnapshotLimits(entries=3), SnapshotLimits(file=0)])
+async def test_settings_are_reverted_in_a_folder_with_more_than_is_kept(
+    bench: Bench, tmp_path: Path, bounds: SnapshotLimits
+) -> None:
+    await text_of(bench.tools, "exec", command="git init -q lib")
+    hook = bench.work / "lib/.git/hooks/pre-commit"
+    running = Running(bench, tmp_path / "others", bounds)
+    await running.begin("c_1")
+    running.write()
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("./x")
+    await running.end("c_1")
+    assert not running.is_harmful()
+    assert not hook.exists()
+
+
+def test_settings_are_reverted_in_a_folder_that_became_read_only(tmp_path: Path) -> None:
+    (tmp_path / "work/lib/.git").mkdir(parents=True)
+    (tmp_path / "work/lib/.git/config").write_text("")
+    program = """
+import pathlib, sys
+from hob.core.clock import SystemClock
+from hob.tools.undo.snapshots.entries import changes
+from hob.tools.undo.snapshots.snapshots import Snapshots
+work, settings = pathlib.Path("work").resolve(), pathlib.Path("work/lib/.git/config")
+snapshots = Snapshots(pathlib.Path("snapshots").resolve(), SystemClock())
+before = snapshots.take(work)
+settings.write_text("[core]")
+settings.parent.chmod(0o555)
+found = changes(before, snapshots.take(work))
+done = snapshots.restore(work, [each for each in found if each.path == "lib/.git/config"])
+assert [each.done for each in done] == [True], done
+assert settings.read_text() == ""
+"""
+    as_others = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search") if os.getuid() == 0 else ()
+    subprocess.run([*as_others, sys.executable, "-c", program], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize(
@@ -264,4 +396,5 @@ async def test_what_a_command_writes_while_another_starts_is_reverted(
 def test_settings_that_run_something_are_recognised(tmp_path: Path, text: str, runs: bool) -> None:
     after = SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
     change = SnapshotChange("lib/.git/config", Difference.ADDED, None, after)
-    assert runs_something(tmp_path, change, lambda _: text.encode()) is runs
+    now = Snapshot("now", tmp_path, 0, {change.path: after})
+    assert runs_something(now, change, lambda _: text.encode()) is runs

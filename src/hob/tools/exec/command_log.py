@@ -6,10 +6,11 @@ would make git run something outside the sandbox are reverted at once (see `repo
 """
 
 import asyncio
+import logging
 import os.path
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,10 +18,11 @@ from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun, SnapshotSpan
 from hob.core.values import dataclass
-from hob.tools.exec.repositories import makes_repository, runs_something
+from hob.tools.exec.repositories import makes_repository, runs_something, with_reverted
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
 from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
+log = logging.getLogger(__name__)
 _MAX_NAMES = 4
 _MAX_ROUNDS = 10  # of taking back what commands that run on write again
 LOST = "lost"
@@ -37,10 +39,12 @@ class CommandEffects:
 
 @dataclass(slots=True)
 class _RunningCommand:
-    """A command that is still running, as far as known."""
+    """A command that is still running, as far as known, or whose changes have not all been checked since its end."""
 
     begun: CommandRun
     trees: tuple[Path, ...]
+    """The folders that it may change, or in which its changes are unchecked after its end."""
+    end: str = ""
     effects: CommandEffects = field(default_factory=CommandEffects)
     protected_paths: frozenset[str] = frozenset()
     """Paths that it cannot change, each followed by a slash. Empty for commands started by a Hob that was killed."""
@@ -126,7 +130,10 @@ class CommandLog:
             self._open[opened.key] = opened
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> CommandEffects:
-        """Record how the command ended; return what it changed."""
+        """Record how the command ended; return what it changed.
+
+        If its changes cannot be checked, its end is recorded once they can be.
+        """
         async with self._lock:
             return await self._end(_key(turn, call), how)
 
@@ -163,17 +170,25 @@ class CommandLog:
 
     def running(self, turn: TurnId) -> tuple[CommandRun, ...]:
         """Return the commands of this turn that have not ended."""
-        return tuple(each.begun for each in self._open.values() if each.begun.turn == turn)
+        return tuple(each.begun for each in self._open.values() if each.begun.turn == turn and not each.end)
 
     async def find(self, process: str, session: SessionKey) -> CommandRun | None:
         """Return the background command with this id, if it belongs to this session."""
         await self.recover()
         return await self._rows.find(process, session)
 
-    async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
-        """Record that a turn changed a folder from one snapshot to another."""
+    async def note(
+        self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot, restored: Sequence[SnapshotChange]
+    ) -> None:
+        """Record that a turn changed a folder from one snapshot to another by undoing changes."""
         async with self._lock:
             await self._rows.change(SnapshotSpan(turn, tree, before.id, after.id, after.taken))
+            if (last := self._marks.get(tree)) is not None and self._open_in(tree):
+                own = {each.path: each.before for each in restored}
+                found = changes(last, after, left_out=True)
+                others = [each for each in found if each.after is None or not each.after.is_same(own.get(each.path))]
+                if any(runs_something(after, each, self.snapshots.content) for each in others):
+                    return  # a command that runs on has written it: the next snapshot reverts it
             self._marks[tree] = after
 
     async def prune(self, turns: int = TURNS_KEPT) -> int:
@@ -191,7 +206,7 @@ class CommandLog:
         """Take a snapshot. Changes since the last one are attributed to the newest command running in this folder.
 
         A snapshot counts only if there is nothing in it to take back: a command that runs on may write more of it
-        meanwhile.
+        meanwhile. Until one counts, all commands since the last one that did are taken as running.
         """
         last = self._marks.get(tree)
         try:
@@ -200,27 +215,25 @@ class CommandLog:
             if last is None:
                 raise
             return  # the folder itself is gone, so its contents cannot be restored
-        running = [each for each in self._open.values() if tree in each.trees]
-        if last is None or not running or last.id == now.id:
-            self._marks[tree] = now
-            return
-        effects, turn = running[-1].effects, running[-1].begun.turn
-        protected_paths = frozenset.intersection(*(each.protected_paths for each in running))
-        for _ in range(_MAX_ROUNDS):
-            taken_back, left = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
-            effects.taken_back += (each for each in taken_back if each not in effects.taken_back)
-            seen = now
-            if taken_back or left:
+        if last is not None and (running := self._open_in(tree)) and last.id != now.id:
+            for _ in range(_MAX_ROUNDS):
+                if not (unwanted := await asyncio.to_thread(self._take_back, last, now, running)):
+                    break
                 now = await asyncio.to_thread(self.snapshots.take, tree)
-            if now.id == seen.id:  # there is nothing, or what is left cannot be reverted
-                break
-        else:
-            return  # it is written again and again; the next snapshot is compared with the last one that counted
+            else:
+                log.warning("git would run something by these, which are written again and again: %s", unwanted)
+                return
+            if found := changes(last, now):
+                running[-1].effects.changed |= {str(tree / each.path): each.what for each in found}
+                span = SnapshotSpan(running[-1].begun.turn, tree, last.id, now.id, now.taken)
+                await self._rows.change(span)
         self._marks[tree] = now
-        found = changes(last, now)
-        if found:
-            effects.changed |= {str(tree / each.path): each.what for each in found}
-            await self._rows.change(SnapshotSpan(turn, tree, last.id, now.id, now.taken))
+        for each in self._open_in(tree):
+            if each.end:
+                each.trees = tuple(other for other in each.trees if other != tree)
+
+    def _open_in(self, tree: Path) -> list[_RunningCommand]:
+        return [each for each in self._open.values() if tree in each.trees]
 
     def _protected_in(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:
@@ -231,31 +244,37 @@ class CommandLog:
                 if here.kind is not EntryKind.LINK if here is not None else made:
                     yield f"{tree / name}/"
 
-    def _take_back(
-        self, tree: Path, found: Sequence[SnapshotChange], protected_paths: frozenset[str]
-    ) -> tuple[list[str], bool]:
-        """Revert changes that would run something; return the paths reverted, and whether others are left: files that
-        have changed again since the snapshot.
+    def _take_back(self, last: Snapshot, now: Snapshot, running: Sequence[_RunningCommand]) -> list[str]:
+        """Revert changes that would run something; return their paths, even if they could not be reverted because
+        they have changed again since the snapshot.
         """
-        own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
-        done, left = list[str](), False
-        for marks in (False, True):  # files that make a folder a repository may stay if nothing harmful is left in it
-            some = [each for each in own if makes_repository(each) is marks]
-            unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
-            restored = self.snapshots.restore(tree, unwanted)
-            done += [str(tree / each.path) for each in restored if each.done]
-            left = left or not all(each.done for each in restored)
-        return done, left
+        tree, content, effects = now.tree, self.snapshots.content, running[-1].effects
+        protected_paths = tuple(frozenset.intersection(*(each.protected_paths for each in running)))
+        found = [
+            each if each.restorable else replace(each, before=None)  # better removed than left
+            for each in changes(last, now, left_out=True)
+            if not f"{tree / each.path}/".startswith(protected_paths)
+        ]
+        unwanted = [each for each in found if not makes_repository(each) and runs_something(now, each, content)]
+        if making := [each for each in found if makes_repository(each)]:  # may stay if nothing harmful is left with it
+            without = with_reverted(now, unwanted)
+            unwanted += [each for each in making if runs_something(without, each, content)]
+        restored = [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
+        effects.taken_back += (path for path in restored if path not in effects.taken_back)
+        return [str(tree / each.path) for each in unwanted]
 
     async def _end(self, key: str, how: str) -> CommandEffects:
         ended = self._open[key]
-        try:
-            for tree in ended.trees:
-                with suppress(ToolFailed):  # the folder or its earlier contents are unknown
-                    await self._mark(tree)
-        finally:
-            del self._open[key]
-        await self._rows.end(ended.begun.turn, ended.begun.call, how)
+        ended.end = how
+        for tree in ended.trees:
+            try:
+                await self._mark(tree)
+            except ToolFailed:  # the folder or its earlier contents are unknown
+                ended.trees = tuple(other for other in ended.trees if other != tree)
+        for name, each in list(self._open.items()):
+            if each.end and not each.trees:
+                await self._rows.end(each.begun.turn, each.begun.call, each.end)
+                del self._open[name]
         return ended.effects
 
 

@@ -9,14 +9,17 @@ https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layo
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from os.path import lexists
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 
-from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry
+from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry
+from hob.tools.undo.snapshots.snapshot_walk import OBEYED
 
 _SETTINGS = ("config", "config.worktree")
+_MARKS = ("HEAD", "commondir")
 _LARGEST = 200_000  # bytes; git's own settings have hundreds
 _HEADER = re.compile(r'\s*\[([A-Za-z0-9-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]\s*')
 _PAIR = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*")
@@ -36,23 +39,26 @@ Content = Callable[[SnapshotEntry], bytes | None]
 """Returns a file's earlier content, or None if it is unknown."""
 
 
-def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool:
-    """Return whether this change below the folder `tree` makes git or Mercurial run something new."""
-    if change.after is None:
+def runs_something(now: Snapshot, change: SnapshotChange, content: Content) -> bool:
+    """Return whether this change, which led to the snapshot `now`, makes git or Mercurial run something new.
+
+    Only the snapshot tells: a command that runs on may put files out of the way for a moment.
+    """
+    if change.after is None or change.after.kind is EntryKind.FOLDER:
         return False
-    place = tree / change.path
+    place = now.tree / change.path
     name, folder = place.name.casefold(), place.parent  # some file systems are case-insensitive
-    if name in _SETTINGS and is_repository(folder):
+    if name in _SETTINGS and _is_repository(now, folder):
         return _adds_harmful_settings(change, content, _git_settings)
-    if name == "hgrc" and folder.name == ".hg":
+    if name == "hgrc" and folder.name.casefold() == ".hg":
         return _adds_harmful_settings(change, content, _hg_settings)
-    if name == "commondir" and is_repository(folder):
+    if name == "commondir":
         return _is_foreign_commondir(folder, content(change.after))
     if makes_repository(change):
-        return _has_dormant_code(folder)
-    if name == "hooks" and is_repository(folder):
-        return change.after.kind is not EntryKind.FOLDER
-    return folder.name.casefold() == "hooks" and not name.endswith(".sample") and is_repository(folder.parent)
+        return _has_dormant_code(now, folder, content)
+    if name == "hooks":
+        return _is_repository(now, folder)
+    return folder.name.casefold() == "hooks" and not name.endswith(".sample") and _is_repository(now, folder.parent)
 
 
 def settings_that_run(repository: Path) -> list[str]:
@@ -81,9 +87,30 @@ def makes_repository(change: SnapshotChange) -> bool:
     return Path(change.path).name.casefold() == "head" and change.before is None
 
 
+def with_reverted(now: Snapshot, reverted: Iterable[SnapshotChange]) -> Snapshot:
+    """Return what git and Mercurial obey in a snapshot, as it is once these changes have been reverted."""
+    before = {each.path: each.before for each in reverted}
+    found = {path: before.get(path, entry) for path, entry in now.entries.items() if _may_be_obeyed(path.casefold())}
+    return replace(now, entries={path: entry for path, entry in found.items() if entry is not None})
+
+
+def _may_be_obeyed(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in OBEYED or folder.endswith("hooks")
+
+
 def is_repository(folder: Path) -> bool:
     """Return whether git would look for repository settings here, or would if one more file existed."""
-    return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in ("HEAD", "commondir"))
+    return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in _MARKS)
+
+
+def _is_repository(snapshot: Snapshot, folder: Path) -> bool:
+    """Return the same for a folder in a snapshot. An existing file counts, too, as the name may be in capitals."""
+    return any(_below(snapshot.tree, folder / name) in snapshot.entries for name in _MARKS) or is_repository(folder)
+
+
+def _below(tree: Path, path: Path) -> str:
+    return str(path).removeprefix(f"{tree}/")
 
 
 def _is_foreign_commondir(folder: Path, text: bytes | None) -> bool:
@@ -92,30 +119,33 @@ def _is_foreign_commondir(folder: Path, text: bytes | None) -> bool:
     return not own or text not in (b"../..\n", b"../..")
 
 
-def _has_dormant_code(folder: Path) -> bool:
+def _has_dormant_code(now: Snapshot, folder: Path, content: Content) -> bool:
     """Return whether the folder already contains settings or hooks that the new file would activate."""
-    for name in _SETTINGS:
-        settings = folder / name
-        if settings.is_symlink() or (settings.is_file() and any(_harmful(_git_settings(_start_of(settings))))):
+    prefix = _below(now.tree, folder / "_").casefold()[:-1]
+    for path, entry in now.entries.items():
+        place = path.casefold()
+        if not place.startswith(prefix) or entry.kind is EntryKind.FOLDER:
+            continue
+        name = place.removeprefix(prefix)
+        if name == "hooks" or (name.startswith("hooks/") and not name.endswith(".sample")):
             return True
-    hooks = folder / "hooks"
-    found = hooks.iterdir() if hooks.is_dir() and not hooks.is_symlink() else ()
-    return hooks.is_symlink() or any(not each.name.endswith(".sample") for each in found)
+        if name in _SETTINGS and ((text := _text(entry, content)) is None or any(_harmful(_git_settings(text)))):
+            return True
+    return False
+
+
+def _text(entry: SnapshotEntry | None, content: Content) -> str | None:
+    file = entry is not None and entry.kind is EntryKind.FILE and entry.stamp.size <= _LARGEST
+    found = content(entry) if entry is not None and file else None
+    return None if found is None else found.decode("utf-8", "replace")
 
 
 def _adds_harmful_settings(
     change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]
 ) -> bool:
     """Return whether settings were added that may run something. Earlier settings are the owner's responsibility."""
-    assert change.after is not None  # noqa: S101 - what was removed was asked about before
-    if change.after.kind is not EntryKind.FILE or change.after.stamp.size > _LARGEST:
-        return True
-    after = content(change.after)
-    if after is None:
-        return True
-    old = content(change.before) if change.before is not None and change.before.kind is EntryKind.FILE else None
-    had = set(read((old or b"").decode("utf-8", "replace")))
-    return any(each not in had for each in _harmful(read(after.decode("utf-8", "replace"))))
+    had, text = set(read(_text(change.before, content) or "")), _text(change.after, content)
+    return text is None or any(each not in had for each in _harmful(read(text)))
 
 
 def _harmful(settings: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:

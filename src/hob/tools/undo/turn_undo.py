@@ -120,7 +120,7 @@ class TurnUndo:
         for way in ways:  # including the folders just removed
             after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
             if after.id != way.now.id:
-                await self._log.note(undo_turn_id(turn), way.tree, way.now, after)
+                await self._log.note(undo_turn_id(turn), way.tree, way.now, after, way.wanted)
         return UndoOutcome(tuple(restored), tuple(unchanged), tuple(kept))
 
     async def _ways(self, turn: TurnId) -> list[_UndoPlan]:

@@ -57,8 +57,8 @@ class SnapshotEntry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A folder at one moment. `entries` are keyed by path below the folder; `left_out` are folders that were not
-    scanned.
+    """A folder at one moment. `entries` are keyed by path below the folder; of the folders `left_out` they have only
+    what git and Mercurial obey.
 
     `taken` is the wall time in nanoseconds at its beginning. `unrecoverable` is what would be lost: files too large,
     unreadable or too many in total, and skipped folders that are not caches.
@@ -94,9 +94,16 @@ class SnapshotChange:
         return self.before is None or self.before.kept
 
 
-def changes(before: Snapshot, after: Snapshot) -> tuple[SnapshotChange, ...]:
-    """Return the differences, sorted by path."""
-    return tuple(_changes(before, after))
+def changes(before: Snapshot, after: Snapshot, *, left_out: bool = False) -> tuple[SnapshotChange, ...]:
+    """Return the differences, sorted by path; those in folders `left_out` only on request."""
+    found = _changes(before, after)
+    return tuple(each for each in found if left_out or not _is_left_out(each.path, before if each.before else after))
+
+
+def _is_left_out(path: str, snapshot: Snapshot) -> bool:
+    folder = path.rpartition("/")[0]
+    above = snapshot.entries.get(folder)
+    return folder != "" and (above is None or above.content == NOT_LOOKED_INTO)
 
 
 def _changes(before: Snapshot, after: Snapshot) -> Iterator[SnapshotChange]:

@@ -79,7 +79,13 @@ class SnapshotRestorer:
         path = PurePosixPath(change.path)
         try:
             with open_folder(root, str(path.parent)) as folder:
-                self._put(folder, path.name, change, wanted)
+                try:
+                    self._put(folder, path.name, change, wanted)
+                except PermissionError:  # a command may have made its folder read-only
+                    if self._dry:
+                        raise
+                    os.fchmod(folder, stat.S_IMODE(os.fstat(folder).st_mode) | stat.S_IRWXU)
+                    self._put(folder, path.name, change, wanted)
         except NotRestored as reason:
             return RestoreResult(change.path, False, str(reason))
         except FileNotFoundError:
@@ -98,7 +104,7 @@ class SnapshotRestorer:
             return
         swaps = change.before is not None and change.after is not None and _must_go_first(change)
         expected = None if swaps and wanted is not None else change.after
-        if not (now is None if expected is None else expected.is_same(now)):
+        if not (now is None if expected is None else _is_still(expected, now)):
             raise NotRestored("it was changed again since")
         if wanted is not None and not wanted.kept:
             raise NotRestored(_NOT_KEPT)
@@ -180,6 +186,11 @@ class SnapshotRestorer:
         same = now is not None and (status.st_ino, status.st_ctime_ns) == (now.stamp.inode, now.stamp.ctime)
         if not same or stat.S_ISDIR(status.st_mode):
             raise NotRestored("it was changed again since")
+
+
+def _is_still(expected: SnapshotEntry, now: SnapshotEntry | None) -> bool:
+    same_version = now is not None and not expected.kept and expected.stamp == now.stamp  # which has been read now
+    return same_version or expected.is_same(now)
 
 
 def _must_go_first(change: SnapshotChange) -> bool:

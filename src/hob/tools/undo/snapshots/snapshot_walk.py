@@ -20,6 +20,13 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
 _RACY = 50_000_000  # nanoseconds; a file changed twice within a tick of the kernel's clock may show no new time
 
+# What git and Mercurial obey in a repository, in lower case, besides the files in `hooks`. It is noted everywhere.
+OBEYED = frozenset(["head", "config", "config.worktree", "commondir", "hooks", "hgrc"])
+_MARKS = frozenset(["head", "commondir"])  # which make a folder a repository
+_LONGEST = max(map(len, OBEYED))
+_LARGEST_OBEYED = 200_000  # bytes; kept even in a folder with more than can be kept
+_DEEPEST = 400  # each level takes an open file
+
 # Folders that tools can fill again. Changes that commands make in them cannot be undone.
 CACHES = frozenset(
     [
@@ -55,14 +62,32 @@ def open_folder(root: int, path: str) -> Iterator[int]:
         os.close(fd)
 
 
-class SnapshotWalk:
-    """One scan of a folder. Entries that have not changed since `last` are not read again."""
+@dataclass(frozen=True, slots=True)
+class QuietFolder:
+    """A folder without anything that git or Mercurial obeys, in one version (inode, ctime), and the folders in it."""
 
-    def __init__(self, objects: ObjectStore, bounds: SnapshotLimits, last: Snapshot | None) -> None:
+    version: tuple[int, int]
+    folders: tuple[str, ...]
+
+
+class SnapshotWalk:
+    """One scan of a folder. Entries that have not changed since `last` are not read again, nor are folders listed that
+    were `quiet` then.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        bounds: SnapshotLimits,
+        last: Snapshot | None,
+        quiet: Mapping[str, QuietFolder] | None = None,
+    ) -> None:
         self.entries: dict[str, SnapshotEntry] = {}
         self.left_out: set[str] = set()
         self.unrecoverable: set[str] = set()
         self.fresh = 0
+        self.quiet: dict[str, QuietFolder] = {}
+        self._last_quiet = quiet or {}
         self._objects = objects
         self._bounds = bounds
         self._last: Mapping[str, SnapshotEntry] = {} if last is None else last.entries
@@ -82,34 +107,81 @@ class SnapshotWalk:
                 with suppress(FileNotFoundError):  # deleted meanwhile
                     self._name(fd, prefix, item, depth)
 
+    def _obeyed(self, fd: int, prefix: str, depth: int, *, hooks: bool = False) -> None:
+        """Note only what git and Mercurial obey, in a folder that is not scanned and below."""
+        status = os.fstat(fd)
+        version, known = (status.st_ino, status.st_ctime_ns), self._last_quiet.get(prefix)
+        if known is not None and known.version == version and status.st_ctime_ns < self._trusted:
+            self.quiet[prefix] = known
+            repository, folders = False, known.folders
+        else:
+            repository, folders = self._list_obeyed(fd, prefix, hooks=hooks)
+            if not repository:
+                self.quiet[prefix] = QuietFolder(version, folders)
+        for name in folders:
+            if depth >= _DEEPEST:
+                self._miss(prefix + name)
+                continue
+            try:
+                below = os.open(name, _FOLDER, dir_fd=fd)
+            except OSError:  # deleted or replaced meanwhile, or unreadable
+                continue
+            try:
+                in_hooks = repository and name.casefold() == "hooks"
+                self._obeyed(below, f"{prefix}{name}/", depth + 1, hooks=in_hooks)
+            finally:
+                os.close(below)
+
+    def _list_obeyed(self, fd: int, prefix: str, *, hooks: bool) -> tuple[bool, tuple[str, ...]]:
+        """Note what is obeyed in a folder; return whether it may be a repository's, and the folders in it."""
+        folders, leaves = list[str](), list[os.DirEntry[str]]()
+        repository = hooks or prefix.casefold().endswith((".git/", ".hg/"))
+        with os.scandir(fd) as found:
+            for item in found:
+                if item.is_dir(follow_symlinks=False):
+                    folders.append(item.name)
+                elif hooks or (len(item.name) <= _LONGEST and item.name.casefold() in OBEYED):
+                    leaves.append(item)
+                    repository = repository or item.name.casefold() in _MARKS
+        for item in leaves if repository else ():
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                path = prefix + item.name
+                self._note(path, self._leaf(fd, item.name, path, item.stat(follow_symlinks=False)))
+        return repository, tuple(folders)
+
     def _name(self, fd: int, prefix: str, item: os.DirEntry[str], depth: int) -> None:
         path = prefix + item.name
         status = item.stat(follow_symlinks=False)
-        if len(self.entries) >= self._bounds.entries and path not in self._last:
+        full = len(self.entries) >= self._bounds.entries and path not in self._last
+        if full:
             self._miss(prefix.rstrip("/") or ".")
-        elif stat.S_ISDIR(status.st_mode):
-            self._below(fd, item.name, path, status, depth)
-        else:
+        if stat.S_ISDIR(status.st_mode):
+            self._below(fd, item.name, path, status, depth, noted=not full)
+        elif not full or item.name.casefold() in OBEYED or prefix.casefold().endswith("hooks/"):
             self._note(path, self._leaf(fd, item.name, path, status))
 
-    def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int) -> None:
+    def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int, *, noted: bool) -> None:
         below: int | None = None
         with suppress(OSError):  # unreadable, or no longer a folder
             below = os.open(name, _FOLDER, dir_fd=fd)
         try:
             cache = name in CACHES or (name in TAGGED_CACHES and below is not None and self._is_tagged(below, path))
-            looks = below is not None and depth < self._bounds.depth and status.st_dev == self._device
+            local = below is not None and status.st_dev == self._device
+            looks = local and noted and depth < self._bounds.depth
             content = NOT_LOOKED_INTO if cache or not looks else ""
             stamp = Stamp(status.st_ino, 0, 0, 0)
-            self._note(
-                path, self._reused(path, SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), stamp, content))
-            )
+            entry = SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), stamp, content)
+            if noted:
+                self._note(path, self._reused(path, entry))
             if cache:
                 self.left_out.add(path)
-            elif below is None or not looks:
+            elif noted and not looks:
                 self._miss(path)
-            else:
-                self._folder(below, path + "/", depth + 1)
+            if below is not None and local:
+                if cache or not looks:
+                    self._obeyed(below, path + "/", depth + 1, hooks=name.casefold() == "hooks")
+                else:
+                    self._folder(below, path + "/", depth + 1)
         finally:
             if below is not None:
                 os.close(below)
@@ -136,7 +208,7 @@ class SnapshotWalk:
         if last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted:
             self._bytes += stamp.size if last.kept else 0
             return last
-        keeps = stamp.size <= self._bounds.file and self._bytes + stamp.size <= self._bounds.tree
+        keeps = _is_kept(name, stamp.size, self._bounds, self._bytes)
         if keeps and stat.S_ISREG(status.st_mode):
             self._bytes += stamp.size
         return _read_leaf(fd, name, status, self._objects, keeps=keeps)
@@ -184,16 +256,26 @@ def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLim
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISDIR(status.st_mode):
             return SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), Stamp(status.st_ino, 0, 0, 0))
-        return _read_leaf(folder, name, status, objects, keeps=status.st_size <= bounds.file)
+        return _read_leaf(folder, name, status, objects, keeps=_is_kept(name, status.st_size, bounds))
     except FileNotFoundError:
         return None
+
+
+def _is_kept(name: str, size: int, bounds: SnapshotLimits, kept: int = 0) -> bool:
+    small = name.casefold() in OBEYED and size <= _LARGEST_OBEYED
+    return small or (size <= bounds.file and kept + size <= bounds.tree)
 
 
 def _read_leaf(folder: int, name: str, status: os.stat_result, objects: ObjectStore, *, keeps: bool) -> SnapshotEntry:
     """Return the entry of anything but a folder; `keeps` tells whether a file's content is stored."""
     stamp, mode = _stamp_of(status), stat.S_IMODE(status.st_mode)
     if stat.S_ISLNK(status.st_mode):
-        return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=folder))
+        try:
+            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, os.readlink(name, dir_fd=folder))
+        except FileNotFoundError:
+            raise
+        except OSError:  # replaced by something else: recorded but not kept
+            return SnapshotEntry(EntryKind.LINK, 0o777, stamp, _unrecoverable(stamp))
     if not stat.S_ISREG(status.st_mode):
         return SnapshotEntry(EntryKind.OTHER, mode, stamp)
     if not keeps:

@@ -20,7 +20,7 @@ from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.objects import ObjectStore, create_private
 from hob.tools.undo.snapshots.restore import RestoreResult, SnapshotRestorer
-from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
+from hob.tools.undo.snapshots.snapshot_walk import QuietFolder, SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
 TURNS_KEPT = 100
@@ -40,6 +40,7 @@ class Snapshots:
         folder.chmod(0o700)  # parents are created according to the umask
         self._objects = ObjectStore(folder / "objects")
         self._last: dict[Path, Snapshot] = {}
+        self._quiet: dict[Path, dict[str, QuietFolder]] = {}
         self._lock = Lock()
 
     def take(self, tree: Path) -> Snapshot:
@@ -53,7 +54,7 @@ class Snapshots:
     def _take(self, tree: Path) -> Snapshot:
         last = self.latest(tree)
         taken = int(self._clock.now().timestamp() * 1e9)
-        walk = SnapshotWalk(self._objects, self._bounds, last)
+        walk = SnapshotWalk(self._objects, self._bounds, last, self._quiet.get(tree))
         place = open_place(tree)
         try:
             root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place)
@@ -63,6 +64,7 @@ class Snapshots:
             walk.run(root)
         finally:
             os.close(root)
+        self._quiet[tree] = walk.quiet
         left_out, unrecoverable = frozenset(walk.left_out), frozenset(walk.unrecoverable)
         unchanged = last is not None and not walk.fresh and len(walk.entries) == len(last.entries)
         if last is not None and unchanged and (left_out, unrecoverable) == (last.left_out, last.unrecoverable):
