@@ -1,10 +1,14 @@
 """Whatever a command writes, git used by the owner in that folder afterwards runs none of it."""
 
 import os
+import random
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -328,6 +332,66 @@ async def test_what_a_command_writes_during_an_undo_is_reverted(running: Running
     assert (await undo.restore(TurnId("t"))).restored == (str(bench.work / "file"),)
     await running.end("c_2")
     assert not running.is_harmful()
+
+
+def write_something_harmful(work: Path, chance: random.Random) -> None:
+    """Raises OSError if it is reverted at the same time."""
+    places = [work / each for each in ("lib/.git", "node_modules/x/.git", "bare", "evil", "aside")]
+    place, other = chance.choice(places), chance.choice(places)
+    match chance.randrange(9):
+        case 0 | 1:
+            with (place / "config").open("a") as settings:
+                settings.write("[core]\n\tfsmonitor = ./x\n")
+        case 2:
+            (place / "config.worktree").write_text("[core]\n\tfsmonitor = ./x\n")
+        case 3:
+            (place / "HEAD").write_text("ref: refs/heads/main\n")
+        case 4:
+            (place / "commondir").write_text("../evil")
+        case 5:
+            (place / "hooks/pre-commit").write_text("./x")
+        case 6:
+            (place / "hooks").mkdir(parents=True)
+        case 7:
+            shutil.rmtree(place)
+        case _:
+            place.rename(other)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_nothing_harmful_stays_whenever_it_was_written(running: Running, seed: int) -> None:
+    chance, stopped = random.Random(seed), Event()
+
+    def write() -> None:
+        own = random.Random(seed)
+        while not stopped.is_set():
+            with suppress(OSError):
+                write_something_harmful(running.work, own)
+
+    names = [f"c_{number}" for number in range(12)]
+    left = ["c_last"]
+    await running.begin("c_last")
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        for name in names:
+            await running.begin(name)
+            if chance.random() < 0.7:
+                await running.end(name)
+            else:
+                left.append(name)
+    finally:
+        stopped.set()
+        writer.join()
+    for name in left:
+        await running.end(name)
+    work = running.work
+    made = [each.parent for each in work.rglob("HEAD") if each.parent.name != "logs"]
+    assert not list(work.rglob("commondir"))
+    assert not [each for folder in made for each in folder.glob("hooks/*") if each.suffix != ".sample"]
+    for folder in (*made, *work.rglob(".git")):
+        assert not [each for each in folder.glob("config*") if "fsmonitor" in each.read_text()]
+    assert await running.rows.running() == ()
 
 
 @pytest.mark.parametrize("bounds", [SnapshotLimits(tree=0), SnapshotLimits(entries=3), SnapshotLimits(file=0)])
