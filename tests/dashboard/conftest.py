@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.dashboard.scene import link_of
-from tests.dashboard.screenshots import CHROMIUM, chromium, go
+from tests.dashboard.screenshots import CHROMIUM, HEADLESS, chromium, go
 from tests.journeys.world import World, held_port, open_world
 
 BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "index.html"
@@ -40,7 +40,8 @@ async def world() -> AsyncIterator[World]:
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def launched() -> AsyncIterator[Browser]:
     need_chromium()
-    async with chromium("--js-flags=--no-opt") as opened:  # no page lives long enough to gain from optimised code
+    no_gain = "--js-flags=--no-opt"  # no page lives long enough to gain from optimised code
+    async with chromium(no_gain, program=HEADLESS) as opened:
         yield opened
 
 
@@ -52,10 +53,20 @@ async def browser(launched: Browser) -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="package")
+async def full_browser() -> AsyncIterator[Browser]:
+    """Chromium with its PDF viewer and its notifications."""
+    need_chromium()
+    async with chromium() as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="package")
 async def voice() -> AsyncIterator[Browser]:
     """A browser whose microphone hears a beep."""
     need_chromium()
-    async with chromium("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as opened:
+    async with chromium(
+        "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", program=HEADLESS
+    ) as opened:
         yield opened
 
 

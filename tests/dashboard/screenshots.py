@@ -85,13 +85,17 @@ CHROMIUM = next(filter(None, map(shutil.which, _PROGRAMS)), None) or str(
     next(_DOWNLOADED.glob("chromium-*/chrome-*/chrome"), "")
 )
 """The system's Chromium, else the one that `make test` has Playwright download; empty if there is none."""
+HEADLESS = shutil.which("chromium-headless-shell") or str(
+    next(_DOWNLOADED.glob("chromium_headless_shell-*/chrome-*/headless_shell"), CHROMIUM)
+)
+"""Chromium without its windows if there is one: a page costs a third less."""
 
 
 @asynccontextmanager
-async def chromium(*flags: str) -> AsyncIterator[Browser]:
+async def chromium(*flags: str, program: str = CHROMIUM) -> AsyncIterator[Browser]:
     """Launch Chromium without a window."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *flags])
+        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox", *flags])
         yield browser
         await browser.close()
 

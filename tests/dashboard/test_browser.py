@@ -682,9 +682,9 @@ async def test_second_tab_follows_changes_of_settings_and_conversations_in_the_f
         assert tab.errors + other.errors == []
 
 
-async def test_browser_notifies_of_an_approval_while_the_page_is_hidden(world: World, browser: Browser) -> None:
+async def test_browser_notifies_of_an_approval_while_the_page_is_hidden(world: World, full_browser: Browser) -> None:
     async with world.serve() as daemon:
-        tab = await open_tab(world, browser, "/trust", service_workers="allow")
+        tab = await open_tab(world, full_browser, "/trust", service_workers="allow")
         page = tab.page
         await notifications_are_on(tab)
         world.model.script.append(ASKED[2])

@@ -31,10 +31,10 @@ async def expect_pdf(within: Locator) -> None:
     await frame.wait_for_function("() => document.contentType === 'application/pdf'")
 
 
-async def test_pdf_of_a_message_opens_in_the_browsers_viewer(world: World, browser: Browser) -> None:
+async def test_pdf_of_a_message_opens_in_the_browsers_viewer(world: World, full_browser: Browser) -> None:
     async with world.serve():
         write_work(world, "bill.pdf", BILL)
-        tab = await open_tab(world, browser, "/chat?session=api:bills")
+        tab = await open_tab(world, full_browser, "/chat?session=api:bills")
         page = tab.page
         world.model.script.extend(
             [
@@ -57,11 +57,11 @@ async def test_pdf_of_a_message_opens_in_the_browsers_viewer(world: World, brows
         assert tab.errors == []
 
 
-async def test_pdf_and_image_of_the_work_repository_are_shown(world: World, browser: Browser) -> None:
+async def test_pdf_and_image_of_the_work_repository_are_shown(world: World, full_browser: Browser) -> None:
     async with world.serve():
         for name, data in (("bill.pdf", BILL), ("dot.png", PNG), ("data.bin", b"\0\1\2")):
             write_work(world, name, data)
-        tab = await open_tab(world, browser, "/files")
+        tab = await open_tab(world, full_browser, "/files")
         page = tab.page
         main = page.locator("#main")
         await main.get_by_role("button", name="bill.pdf").click()
@@ -75,11 +75,11 @@ async def test_pdf_and_image_of_the_work_repository_are_shown(world: World, brow
         assert tab.errors == []
 
 
-async def test_file_is_found_by_its_name(world: World, browser: Browser) -> None:
+async def test_file_is_found_by_its_name(world: World, full_browser: Browser) -> None:
     async with world.serve():
         write_work(world, "bill.pdf", BILL)
         write_work(world, "other.txt", b"else")
-        tab = await open_tab(world, browser, "/files")
+        tab = await open_tab(world, full_browser, "/files")
         main = tab.page.locator("#main")
         await main.get_by_role("searchbox", name="Search in files").fill("bill.pdf")
         await expect(main.get_by_role("button", name="other.txt")).to_have_count(0)

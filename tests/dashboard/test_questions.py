@@ -59,9 +59,9 @@ async def test_question_is_answered_from_home(world: World, browser: Browser) ->
         assert tab.errors == []
 
 
-async def test_question_is_a_browser_notification_until_it_is_answered(world: World, browser: Browser) -> None:
+async def test_question_is_a_browser_notification_until_it_is_answered(world: World, full_browser: Browser) -> None:
     async with world.serve() as daemon:
-        tab = await open_tab(world, browser, service_workers="allow")
+        tab = await open_tab(world, full_browser, service_workers="allow")
         await notifications_are_on(tab)
         await ask(world, daemon)
         await expect(tab.page.get_by_text(QUESTION)).to_be_visible()

@@ -174,9 +174,9 @@ PRESS = """async () => {
 }"""
 
 
-async def test_notification_click_leads_to_the_approval(world: World, browser: Browser) -> None:
+async def test_notification_click_leads_to_the_approval(world: World, full_browser: Browser) -> None:
     async with world.serve() as daemon:
-        tab = await open_tab(world, browser, "/costs", service_workers="allow")
+        tab = await open_tab(world, full_browser, "/costs", service_workers="allow")
         page = tab.page
         await notifications_are_on(tab)
         world.model.script.append(ASKED[2])
