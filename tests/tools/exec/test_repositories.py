@@ -1,29 +1,22 @@
 """Whatever a command writes, git used by the owner in that folder afterwards runs none of it."""
 
 import os
-import random
-import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
-from hob.core.clock import Clock, SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
+from hob.tools.undo.snapshots import snapshot_walk
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.restore import RestoreResult
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits
-from hob.tools.undo.snapshots.snapshots import Snapshots
-from hob.tools.undo.turn_undo import TurnUndo
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
+from tests.tools.exec.running import Running
 
 _ENVIRON = {
     "GIT_AUTHOR_NAME": "a",
@@ -84,12 +77,6 @@ git("init", "-q", deep); git("commit", "-q", "--allow-empty", "-m", "x", cwd=dee
 git("add", deep); open("/".join("d" * 70) + "/.git/config", "a").write(evil)""",
     "a bare repository": """repository("store"); pathlib.Path("store/HEAD").write_text("ref: refs/heads/main\\n")""",
 }
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with open_bench("bubblewrap", tmp_path) as bench:
-        yield bench
 
 
 def git(folder: Path, *line: str) -> str:
@@ -215,185 +202,6 @@ async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench:
     assert "fsmonitor" not in (bench.work / "lib/.git/config").read_text()
 
 
-class Disturbed(Snapshots):
-    """Snapshots during which something happens: one thing each time, the last of the list first."""
-
-    def __init__(self, folder: Path, clock: Clock, bounds: SnapshotLimits | None = None) -> None:
-        super().__init__(folder, clock, bounds)
-        self.taken, self.before_restore, self.after_restore = (list[Callable[[], object]]() for _ in range(3))
-
-    def take(self, tree: Path) -> Snapshot:
-        snapshot = super().take(tree)
-        if self.taken:
-            self.taken.pop()()
-        return snapshot
-
-    def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
-        wanted = tuple(wanted)
-        if wanted and self.before_restore:
-            self.before_restore.pop()()
-        done = super().restore(tree, wanted)
-        if done and self.after_restore:
-            self.after_restore.pop()()
-        return done
-
-
-class Running:
-    """Commands that are running, with a log of their own."""
-
-    def __init__(self, bench: Bench, folder: Path, bounds: SnapshotLimits | None = None) -> None:
-        self.snapshots = Disturbed(folder, SystemClock(), bounds)
-        self.rows, self.work = bench.store.command_log, bench.work
-        self.log = CommandLog(self.rows, self.snapshots)
-
-    async def begin(self, name: str) -> None:
-        await self.log.begin(CommandRun(TurnId("t"), CallId(name), SessionKey("local:main"), "…"), [self.work])
-
-    async def end(self, name: str) -> list[str]:
-        return (await self.log.end(TurnId("t"), CallId(name), "exit status 0")).taken_back
-
-    def write(self, repository: str = "lib") -> None:
-        with (self.work / repository / ".git/config").open("a") as settings:
-            settings.write("[core]\n\tfsmonitor = ./x\n")
-
-    def is_harmful(self, repository: str = "lib") -> bool:
-        return "fsmonitor" in (self.work / repository / ".git/config").read_text()
-
-
-@pytest.fixture
-async def running(bench: Bench, tmp_path: Path) -> Running:
-    await text_of(bench.tools, "exec", command="git init -q lib; git init -q other")
-    return Running(bench, tmp_path / "others")
-
-
-@pytest.mark.parametrize("early", [False, True])
-async def test_what_a_command_writes_while_another_starts_is_reverted(running: Running, *, early: bool) -> None:
-    await running.begin("c_1")
-    running.write()
-    if early:  # to the same file before it is reverted, or to another after
-        running.snapshots.before_restore = [running.write]
-    else:
-        running.snapshots.after_restore = [lambda: running.write("other")]
-    await running.begin("c_2")
-    await running.end("c_1")
-    await running.end("c_2")
-    assert not running.is_harmful()
-    assert not running.is_harmful("other")
-
-
-async def test_what_an_ended_command_wrote_is_reverted_once_its_folder_can_be_read(running: Running) -> None:
-    def fail() -> None:
-        raise OSError("an I/O error")
-
-    await running.begin("c_1")
-    running.write()
-    running.snapshots.taken = [fail]
-    with pytest.raises(OSError, match="an I/O error"):
-        await running.end("c_1")
-    assert running.log.running(TurnId("t")) == ()
-    await running.begin("c_2")
-    assert not running.is_harmful()
-
-
-async def test_what_is_written_again_and_again_is_reverted_when_that_ends(running: Running) -> None:
-    await running.begin("c_1")
-    running.write()
-    running.snapshots.after_restore = [running.write] * 10
-    await running.end("c_1")
-    assert running.is_harmful()
-    assert [begun.call for begun, _ in await running.rows.running()] == ["c_1"]  # the next Hob would revert it
-    await running.begin("c_2")
-    assert not running.is_harmful()
-    await running.end("c_2")
-    assert await running.rows.running() == ()
-
-
-async def test_what_is_put_away_while_it_is_judged_is_reverted(running: Running) -> None:
-    bare, aside = running.work / "bare", running.work.parent / "aside"
-    await running.begin("c_1")
-    await running.begin("c_2")
-    git(running.work, "init", "-q", "--bare", "bare")
-    with (bare / "config").open("a") as settings:
-        settings.write("[core]\n\tfsmonitor = ./x\n")
-    running.snapshots.taken = [lambda: bare.rename(aside)]
-    await running.end("c_1")
-    aside.rename(bare)
-    await running.end("c_2")
-    assert not (bare / "config").exists()
-
-
-async def test_what_a_command_writes_during_an_undo_is_reverted(running: Running, bench: Bench) -> None:
-    await running.begin("c_1")
-    (bench.work / "file").write_text("by a command")
-    await running.end("c_1")
-    await running.begin("c_2")
-    undo = TurnUndo(running.log, bench.files.undo, bench.store.file_changes, bench.blobs)
-    running.snapshots.after_restore = [running.write]
-    assert (await undo.restore(TurnId("t"))).restored == (str(bench.work / "file"),)
-    await running.end("c_2")
-    assert not running.is_harmful()
-
-
-def write_something_harmful(work: Path, chance: random.Random) -> None:
-    """Raises OSError if it is reverted at the same time."""
-    places = [work / each for each in ("lib/.git", "node_modules/x/.git", "bare", "evil", "aside")]
-    place, other = chance.choice(places), chance.choice(places)
-    match chance.randrange(9):
-        case 0 | 1:
-            with (place / "config").open("a") as settings:
-                settings.write("[core]\n\tfsmonitor = ./x\n")
-        case 2:
-            (place / "config.worktree").write_text("[core]\n\tfsmonitor = ./x\n")
-        case 3:
-            (place / "HEAD").write_text("ref: refs/heads/main\n")
-        case 4:
-            (place / "commondir").write_text("../evil")
-        case 5:
-            (place / "hooks/pre-commit").write_text("./x")
-        case 6:
-            (place / "hooks").mkdir(parents=True)
-        case 7:
-            shutil.rmtree(place)
-        case _:
-            place.rename(other)
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_nothing_harmful_stays_whenever_it_was_written(running: Running, seed: int) -> None:
-    chance, stopped = random.Random(seed), Event()
-
-    def write() -> None:
-        own = random.Random(seed)
-        while not stopped.is_set():
-            with suppress(OSError):
-                write_something_harmful(running.work, own)
-
-    names = [f"c_{number}" for number in range(12)]
-    left = ["c_last"]
-    await running.begin("c_last")
-    writer = Thread(target=write)
-    writer.start()
-    try:
-        for name in names:
-            await running.begin(name)
-            if chance.random() < 0.7:
-                await running.end(name)
-            else:
-                left.append(name)
-    finally:
-        stopped.set()
-        writer.join()
-    for name in left:
-        await running.end(name)
-    work = running.work
-    made = [each.parent for each in work.rglob("HEAD") if each.parent.name != "logs"]
-    assert not list(work.rglob("commondir"))
-    assert not [each for folder in made for each in folder.glob("hooks/*") if each.suffix != ".sample"]
-    for folder in (*made, *work.rglob(".git")):
-        assert not [each for each in folder.glob("config*") if "fsmonitor" in each.read_text()]
-    assert await running.rows.running() == ()
-
-
 @pytest.mark.parametrize("bounds", [SnapshotLimits(tree=0), SnapshotLimits(entries=3), SnapshotLimits(file=0)])
 async def test_settings_are_reverted_in_a_folder_with_more_than_is_kept(
     bench: Bench, tmp_path: Path, bounds: SnapshotLimits
@@ -410,7 +218,7 @@ async def test_settings_are_reverted_in_a_folder_with_more_than_is_kept(
     assert not hook.exists()
 
 
-def test_settings_are_reverted_in_a_folder_that_became_read_only(tmp_path: Path) -> None:
+def test_folders_that_became_read_only_or_hidden_are_scanned_and_reverted(tmp_path: Path) -> None:
     (tmp_path / "work/lib/.git").mkdir(parents=True)
     (tmp_path / "work/lib/.git/config").write_text("")
     program = """
@@ -423,10 +231,23 @@ snapshots = Snapshots(pathlib.Path("snapshots").resolve(), SystemClock())
 before = snapshots.take(work)
 settings.write_text("[core]")
 settings.parent.chmod(0o555)
-found = changes(before, snapshots.take(work))
+pathlib.Path("work/hidden/.git").mkdir(parents=True)
+pathlib.Path("work/hidden/.git/config").write_text("[core]")
+pathlib.Path("work/hidden/.git").chmod(0o311)
+pathlib.Path("work/node_modules/x/.git").mkdir(parents=True)
+pathlib.Path("work/node_modules/x/.git/config").write_text("[core]")
+pathlib.Path("work/node_modules/x").chmod(0o311)
+pathlib.Path("work/listed").mkdir()
+pathlib.Path("work/listed/file").touch()
+pathlib.Path("work/listed").chmod(0o444)
+work.chmod(0o311)
+after = snapshots.take(work)
+assert {"hidden/.git/config", "node_modules/x/.git/config", "listed/file"} <= after.entries.keys(), after.entries
+found = changes(before, after)
 done = snapshots.restore(work, [each for each in found if each.path == "lib/.git/config"])
 assert [each.done for each in done] == [True], done
 assert settings.read_text() == ""
+assert settings.parent.stat().st_mode & 0o777 == 0o555
 """
     as_others = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search") if os.getuid() == 0 else ()
     subprocess.run([*as_others, sys.executable, "-c", program], cwd=tmp_path, check=True)
@@ -455,6 +276,9 @@ assert settings.read_text() == ""
         ('[url "ext::x"]\n\tinsteadOf = https://example.com\n', True),
         ("[submodule]\n\tx = 1\n", True),
         ("[core\n]\n\tfsmonitor = x\n", True),
+        ('[remote "o"]\n\turl = ext":":sh -c ./x\n', True),
+        ('[branch "main"]\n\tremote = ext::sh -c ./x\n', True),
+        ("[core]\n\tworktree = ../../.git\n", True),
     ],
 )
 def test_settings_that_run_something_are_recognised(tmp_path: Path, text: str, runs: bool) -> None:
@@ -462,3 +286,87 @@ def test_settings_that_run_something_are_recognised(tmp_path: Path, text: str, r
     change = SnapshotChange("lib/.git/config", Difference.ADDED, None, after)
     now = Snapshot("now", tmp_path, 0, {change.path: after})
     assert runs_something(now, change, lambda _: text.encode()) is runs
+
+
+def judge(tmp_path: Path, path: str, text: bytes, before: bytes | None = None, *folders: str) -> bool:
+    """Return whether this new content of a file runs something in a repository at `lib`, with these folders."""
+    contents = {"before": before, "after": text}
+
+    def entry(name: str) -> SnapshotEntry:
+        return SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(contents[name] or b""), 1, 1), name)
+
+    folder = SnapshotEntry(EntryKind.FOLDER, 0o755, Stamp(1, 0, 0, 0))
+    old = None if before is None else entry("before")
+    change = SnapshotChange(path, Difference.CHANGED if old else Difference.ADDED, old, entry("after"))
+    now = Snapshot("now", tmp_path, 0, {change.path: entry("after"), **dict.fromkeys(folders, folder)})
+    return runs_something(now, change, lambda each: contents[each.content])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "runs"),
+    [
+        ("lib/.hg/hgrc", b"[paths]\ndefault = https://example.com/x\n", False),
+        ("lib/.hg/hgrc", b"[hooks]\nupdate = ./x\n", True),
+        ("lib/.hg/hgrc", b"[paths]\n[hooks] x = y\npre-status = ./x\n", True),
+        ("lib/.hg/hgrc", b"[paths]\n%include ../../e=1\n", True),
+        ("lib/.hg/hgrc", b"[paths]\ndefault = x\r[hooks]\rpre-status = ./x\n", True),
+        ("lib/.hg/hgrc-not-shared", b"[hooks]\nupdate = ./x\n", True),
+        ("lib/.hg/sharedpath", b"../../e", True),
+        ("lib/.hg", b"", True),
+        ("lib/.git/rebase-merge/git-rebase-todo", b"pick 1a2b3c one\n", False),
+        ("lib/.git/rebase-merge/git-rebase-todo", b"pick 1a2b3c one\nexec ./x\n", True),
+        ("lib/.git/rebase-merge/git-rebase-todo", b"\tx ./x\n", True),
+        ("lib/.git/index", b"DIRC\0\0\0\x02 src/main.py", False),
+        ("lib/.git/index", b"DIRC\0\0\0\x02 .Git/hooks/pre-commit", True),
+        ("lib/.git/index", b"DIRC\0\0\0\x04 .gi", True),
+        ("lib/.git/commondir", b"../..", True),
+        (".git/worktrees/x/commondir", b"../..\n", False),
+    ],
+)
+def test_files_that_run_something_are_recognised(tmp_path: Path, path: str, text: bytes, *, runs: bool) -> None:
+    assert judge(tmp_path, path, text) is runs
+
+
+def test_setting_under_an_unknown_header_is_not_taken_for_one_of_the_section_before(tmp_path: Path) -> None:
+    before = b"[core] # mine\n\tabbrev = 12\n"
+    assert not judge(tmp_path, "lib/.git/config", before + b"[user]\n\tname = me\n", before)
+    assert judge(tmp_path, "lib/.git/config", b"[color]\n\tui = auto\n[core] # mine\n\tfsmonitor = ./x\n", before)
+
+
+@pytest.mark.parametrize(("value", "runs"), [("../../../lib", False), ("../../../lib/.git", True), ("/etc", True)])
+def test_submodule_may_name_only_its_own_folder(tmp_path: Path, value: str, *, runs: bool) -> None:
+    text = f"[core]\n\tworktree = {value}\n".encode()
+    assert judge(tmp_path, ".git/modules/lib/config", text, None, "lib", "lib/.git", ".git/modules/lib/HEAD") is runs
+
+
+async def test_folder_named_head_does_not_hide_the_file_after_it(running: Running) -> None:
+    evil = running.work / "evil"
+
+    def make() -> None:
+        evil.mkdir()
+        (evil / "config").write_text("[core]\n\tfsmonitor = ./x\n")
+
+    def exchange() -> None:
+        if (evil / "HEAD").exists():
+            (evil / "HEAD").rmdir()
+        (evil / "HEAD").write_text("ref: refs/heads/main\n")
+
+    for name, step in (("c_1", make), ("c_2", (evil / "HEAD").mkdir), ("c_3", exchange)):
+        await running.run(name, step)
+    assert not (evil / "HEAD").exists()
+
+
+async def test_hooks_in_a_cache_are_found_once_their_folder_is_a_repository(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot_walk, "_RACY", 0)  # the time of a folder is trusted at once
+    lib = running.work / "node_modules/lib"
+
+    def make() -> None:
+        (lib / "hooks").mkdir(parents=True)
+        (lib / "hooks/pre-commit").write_text("./x")
+
+    await running.run("c_1", make)
+    await running.run("c_2", lambda: None)
+    await running.run("c_3", lambda: (lib / "HEAD").write_text("ref: refs/heads/main\n"))
+    assert not ((lib / "HEAD").exists() and (lib / "hooks/pre-commit").exists())

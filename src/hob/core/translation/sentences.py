@@ -92,6 +92,7 @@ class Sentence(StrEnum):
     SUMMARY_OUTLINED = auto()
     OBEYED_CHANGED = auto()
     TAKEN_BACK = auto()
+    UNCHECKED = auto()
     OUTBOX_LATE = auto()
 
 
@@ -265,6 +266,10 @@ ENGLISH: Mapping[Sentence, str] = {
     ),
     Sentence.TAKEN_BACK: (
         "A command wrote what would make git run a program outside of the sandbox: {paths}. It was taken back."
+    ),
+    Sentence.UNCHECKED: (
+        "What a command wrote in {paths} could not be checked, and git may run programs by it. Do not use git there "
+        "until another command has run without this warning; Hob's log says what is wrong."
     ),
     Sentence.OUTBOX_LATE: (
         "Replies to {channel} have been waiting for {wait} to be delivered{why}. Hob keeps trying; `hob status` shows "

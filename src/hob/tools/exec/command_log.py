@@ -7,7 +7,7 @@ would make git run something outside the sandbox are reverted at once (see `repo
 
 import asyncio
 import logging
-import os.path
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -18,8 +18,8 @@ from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun, SnapshotSpan
 from hob.core.values import dataclass
-from hob.tools.exec.repositories import makes_repository, runs_something, with_reverted
-from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
+from hob.tools.exec.repositories import makes_repository, runs_something, waking
+from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, SnapshotEntry, changes
 from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
 log = logging.getLogger(__name__)
@@ -31,10 +31,13 @@ LOST = "lost"
 
 @dataclass(slots=True)
 class CommandEffects:
-    """What a command changed, by path, and which of the changes were reverted at once."""
+    """What a command changed, by path, which of the changes were reverted at once, and in which folders they could not
+    be checked.
+    """
 
     changed: dict[str, Difference] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -83,8 +86,7 @@ class CommandLog:
     """Records commands and attributes changes to them. Its methods raise OSError and StoreErrors on storage failures.
 
     On first use, commands that were running when Hob was killed are recorded as ended. `protected` names below each
-    folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not
-    attributed to them.
+    folder cannot be changed by `confined` commands if they existed, so changes there are not attributed to them.
     """
 
     def __init__(self, rows: CommandStore, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
@@ -159,7 +161,8 @@ class CommandLog:
                         self._marks[tree] = await asyncio.to_thread(self.snapshots.load, tree, name)
             lost = tuple(self._open)
             for key in reversed(lost):
-                await self._end(key, LOST)
+                if taken := (await self._end(key, LOST)).taken_back:
+                    log.warning("reverted, since git would run something by it: %s", ", ".join(taken[:_MAX_NAMES]))
             self._recovered = True
             return len(lost)
 
@@ -187,7 +190,8 @@ class CommandLog:
                 own = {each.path: each.before for each in restored}
                 found = changes(last, after, left_out=True)
                 others = [each for each in found if each.after is None or not each.after.is_same(own.get(each.path))]
-                if any(runs_something(after, each, self.snapshots.content) for each in others):
+                content, making = self.snapshots.content, [each for each in others if makes_repository(each)]
+                if waking(after, making, {}, content) or any(runs_something(after, each, content) for each in others):
                     return  # a command that runs on has written it: the next snapshot reverts it
             self._marks[tree] = after
 
@@ -214,20 +218,28 @@ class CommandLog:
         except ToolFailed:
             if last is None:
                 raise
-            return  # the folder itself is gone, so its contents cannot be restored
+            if not tree.exists():  # with what the commands that have ended wrote in it
+                self._release(tree)
+            return
         if last is not None and (running := self._open_in(tree)) and last.id != now.id:
             for _ in range(_MAX_ROUNDS):
                 if not (unwanted := await asyncio.to_thread(self._take_back, last, now, running)):
                     break
                 now = await asyncio.to_thread(self.snapshots.take, tree)
             else:
-                log.warning("git would run something by these, which are written again and again: %s", unwanted)
+                some = ", ".join(unwanted[:_MAX_NAMES])
+                log.warning("git would run something by files that are written again and again: %s", some)
+                running[-1].effects.unchecked.append(str(tree))
                 return
             if found := changes(last, now):
                 running[-1].effects.changed |= {str(tree / each.path): each.what for each in found}
                 span = SnapshotSpan(running[-1].begun.turn, tree, last.id, now.id, now.taken)
                 await self._rows.change(span)
         self._marks[tree] = now
+        self._release(tree)
+
+    def _release(self, tree: Path) -> None:
+        """Take the changes in this folder as checked, of commands that have ended."""
         for each in self._open_in(tree):
             if each.end:
                 each.trees = tuple(other for other in each.trees if other != tree)
@@ -238,11 +250,12 @@ class CommandLog:
     def _protected_in(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:
             entries = self._marks[tree].entries
+            others = [each.protected_paths for each in self._open_in(tree)]
             for name in self._protected:
-                here, above = entries.get(name.rstrip("/")), entries.get(name.rstrip("/").rpartition("/")[0])
-                made = name.endswith("/") and above is not None and above.kind is EntryKind.FOLDER
-                if here.kind is not EntryKind.LINK if here is not None else made:
-                    yield f"{tree / name}/"
+                entry, path = entries.get(name.rstrip("/")), f"{tree / name}/"
+                # a running command that may change it could also exchange it now
+                if entry is not None and all(path in each for each in others) and _has_one_name(tree / name, entry):
+                    yield path
 
     def _take_back(self, last: Snapshot, now: Snapshot, running: Sequence[_RunningCommand]) -> list[str]:
         """Revert changes that would run something; return their paths, even if they could not be reverted because
@@ -256,9 +269,8 @@ class CommandLog:
             if not f"{tree / each.path}/".startswith(protected_paths)
         ]
         unwanted = [each for each in found if not makes_repository(each) and runs_something(now, each, content)]
-        if making := [each for each in found if makes_repository(each)]:  # may stay if nothing harmful is left with it
-            without = with_reverted(now, unwanted)
-            unwanted += [each for each in making if runs_something(without, each, content)]
+        making = [each for each in found if makes_repository(each)]  # may stay if nothing harmful is left beside it
+        unwanted += waking(now, making, {each.path: each.before for each in unwanted}, content)
         restored = [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
         effects.taken_back += (path for path in restored if path not in effects.taken_back)
         return [str(tree / each.path) for each in unwanted]
@@ -270,12 +282,25 @@ class CommandLog:
             try:
                 await self._mark(tree)
             except ToolFailed:  # the folder or its earlier contents are unknown
-                ended.trees = tuple(other for other in ended.trees if other != tree)
+                self._release(tree)
+            except OSError as error:
+                log.warning("what commands changed in %s cannot be checked: %s", tree, error)
+                ended.effects.unchecked.append(str(tree))
         for name, each in list(self._open.items()):
             if each.end and not each.trees:
                 await self._rows.end(each.begun.turn, each.begun.call, each.end)
                 del self._open[name]
         return ended.effects
+
+
+def _has_one_name(path: Path, entry: SnapshotEntry) -> bool:
+    """Return whether a folder, or a file that has no other name by which a command could change it."""
+    if entry.kind is EntryKind.FOLDER:
+        return True
+    try:
+        return entry.kind is EntryKind.FILE and os.lstat(path).st_nlink == 1
+    except OSError:
+        return False
 
 
 def _key(turn: TurnId, call: CallId) -> str:

@@ -354,6 +354,7 @@ class CommandTools:
         found = (
             ("OBEYED_CHANGED", self._callbacks.find_executable_config(effects.changed)),
             ("TAKEN_BACK", effects.taken_back),
+            ("UNCHECKED", effects.unchecked),
         )
         return tuple(Remark(kind, (("paths", _join_first(paths, _MAX_NAMED)),)) for kind, paths in found if paths)
 

@@ -18,6 +18,7 @@ from hob.core.undo import CommandRun, FileVersion, SkippedFile, UndoOutcome, und
 from hob.core.values import dataclass
 from hob.tools.editing.diffs import diff
 from hob.tools.exec.command_log import CommandLog
+from hob.tools.exec.repositories import makes_repository, waking
 from hob.tools.undo.changes import FileChangesPort
 from hob.tools.undo.snapshots.entries import (
     Difference,
@@ -30,8 +31,9 @@ from hob.tools.undo.snapshots.entries import (
 )
 from hob.tools.undo.undo import Preview, Undo, kept_line
 
-_SINCE = "it was changed since"
-_NEEDED = "what comes back is in it"
+_SINCE = translatable("it was changed since")
+_NEEDED = translatable("what comes back is in it")
+_WAKES = translatable("git would run something by what is beside it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +166,18 @@ class TurnUndo:
                     way.kept.append(SkippedFile(str(tree / path), str(error)))
                     continue
             way.wanted.append(SnapshotChange(path, _what(target, now), target, now))
+        self._keep_asleep(way)
         self._keep_folders(way)
         return way
+
+    def _keep_asleep(self, way: _UndoPlan) -> None:
+        """Keep a file away if settings or hooks beside it, which a command may have written meanwhile, would run."""
+        reverse = [SnapshotChange(each.path, each.what, each.after, each.before) for each in way.wanted]
+        making = [each for each in reverse if each.after is not None and makes_repository(each)]
+        instead = dict.fromkeys(each.path for each in way.wanted)  # what comes back was there before
+        stays = {each.path for each in waking(way.now, making, instead, self._log.snapshots.content)}
+        way.wanted = [each for each in way.wanted if each.path not in stays]
+        way.kept += [SkippedFile(str(way.tree / path), _WAKES) for path in stays]
 
     def _keep_folders(self, way: _UndoPlan) -> None:
         """Keep a folder that the turn created if a file is restored into it."""

@@ -84,8 +84,12 @@ class SnapshotRestorer:
                 except PermissionError:  # a command may have made its folder read-only
                     if self._dry:
                         raise
-                    os.fchmod(folder, stat.S_IMODE(os.fstat(folder).st_mode) | stat.S_IRWXU)
-                    self._put(folder, path.name, change, wanted)
+                    mode = stat.S_IMODE(os.fstat(folder).st_mode)
+                    os.fchmod(folder, mode | stat.S_IRWXU)
+                    try:
+                        self._put(folder, path.name, change, wanted)
+                    finally:
+                        os.fchmod(folder, mode)
         except NotRestored as reason:
             return RestoreResult(change.path, False, str(reason))
         except FileNotFoundError:

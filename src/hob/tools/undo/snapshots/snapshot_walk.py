@@ -12,6 +12,14 @@ from pathlib import Path
 
 from hob.core.values import dataclass
 from hob.tools.undo.snapshots.entries import NOT_LOOKED_INTO, EntryKind, Snapshot, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.obeyed import (
+    ANYWHERE,
+    LARGEST,
+    MARKS,
+    is_obeyed,
+    is_obeyed_name,
+    open_folder_to_list,
+)
 from hob.tools.undo.snapshots.objects import ObjectStore
 
 MIB = 1024 * 1024
@@ -20,11 +28,6 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
 _RACY = 50_000_000  # nanoseconds; a file changed twice within a tick of the kernel's clock may show no new time
 
-# What git and Mercurial obey in a repository, in lower case, besides the files in `hooks`. It is noted everywhere.
-OBEYED = frozenset(["head", "config", "config.worktree", "commondir", "hooks", "hgrc"])
-_MARKS = frozenset(["head", "commondir"])  # which make a folder a repository
-_LONGEST = max(map(len, OBEYED))
-_LARGEST_OBEYED = 200_000  # bytes; kept even in a folder with more than can be kept
 _DEEPEST = 400  # each level takes an open file
 
 # Folders that tools can fill again. Changes that commands make in them cannot be undone.
@@ -64,7 +67,9 @@ def open_folder(root: int, path: str) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class QuietFolder:
-    """A folder without anything that git or Mercurial obeys, in one version (inode, ctime), and the folders in it."""
+    """A folder in one version (inode, ctime) that is no repository's and has nothing obeyed anywhere, and the folders
+    in it.
+    """
 
     version: tuple[int, int]
     folders: tuple[str, ...]
@@ -95,6 +100,7 @@ class SnapshotWalk:
         self._trusted = 0 if last is None else last.taken - _RACY
         self._bytes = 0
         self._device = 0
+        self._first = last is None
 
     def run(self, root: int) -> None:
         """Scan this open folder. Raises OSError only if it cannot be read itself."""
@@ -104,50 +110,54 @@ class SnapshotWalk:
     def _folder(self, fd: int, prefix: str, depth: int) -> None:
         with os.scandir(fd) as found:
             for item in found:
-                with suppress(FileNotFoundError):  # deleted meanwhile
+                try:
                     self._name(fd, prefix, item, depth)
+                except FileNotFoundError:  # deleted meanwhile
+                    continue
+                except PermissionError:
+                    self._miss(prefix + item.name)
 
     def _obeyed(self, fd: int, prefix: str, depth: int, *, hooks: bool = False) -> None:
         """Note only what git and Mercurial obey, in a folder that is not scanned and below."""
         status = os.fstat(fd)
         version, known = (status.st_ino, status.st_ctime_ns), self._last_quiet.get(prefix)
-        if known is not None and known.version == version and status.st_ctime_ns < self._trusted:
+        if known is not None and not hooks and known.version == version and status.st_ctime_ns < self._trusted:
             self.quiet[prefix] = known
-            repository, folders = False, known.folders
+            obeyed, folders = False, known.folders
         else:
-            repository, folders = self._list_obeyed(fd, prefix, hooks=hooks)
-            if not repository:
+            obeyed, folders = self._list_obeyed(fd, prefix, hooks=hooks)
+            if not obeyed:
                 self.quiet[prefix] = QuietFolder(version, folders)
         for name in folders:
             if depth >= _DEEPEST:
                 self._miss(prefix + name)
                 continue
             try:
-                below = os.open(name, _FOLDER, dir_fd=fd)
-            except OSError:  # deleted or replaced meanwhile, or unreadable
+                below = open_folder_to_list(name, fd, forced=not self._first)
+            except OSError:  # deleted or replaced meanwhile, or somebody else's
                 continue
             try:
-                in_hooks = repository and name.casefold() == "hooks"
+                in_hooks = obeyed and name.casefold() == "hooks"
                 self._obeyed(below, f"{prefix}{name}/", depth + 1, hooks=in_hooks)
             finally:
                 os.close(below)
 
     def _list_obeyed(self, fd: int, prefix: str, *, hooks: bool) -> tuple[bool, tuple[str, ...]]:
-        """Note what is obeyed in a folder; return whether it may be a repository's, and the folders in it."""
+        """Note what is obeyed in a folder; return whether anything may be, and the folders in it."""
         folders, leaves = list[str](), list[os.DirEntry[str]]()
-        repository = hooks or prefix.casefold().endswith((".git/", ".hg/"))
+        obeyed = hooks or prefix.casefold().endswith((".git/", ".hg/"))
         with os.scandir(fd) as found:
             for item in found:
                 if item.is_dir(follow_symlinks=False):
                     folders.append(item.name)
-                elif hooks or (len(item.name) <= _LONGEST and item.name.casefold() in OBEYED):
+                elif hooks or is_obeyed_name(item.name):
                     leaves.append(item)
-                    repository = repository or item.name.casefold() in _MARKS
-        for item in leaves if repository else ():
+                    obeyed = obeyed or item.name.casefold() in MARKS | ANYWHERE
+        for item in leaves if obeyed else ():
             with suppress(FileNotFoundError):  # deleted meanwhile
                 path = prefix + item.name
                 self._note(path, self._leaf(fd, item.name, path, item.stat(follow_symlinks=False)))
-        return repository, tuple(folders)
+        return obeyed, tuple(folders)
 
     def _name(self, fd: int, prefix: str, item: os.DirEntry[str], depth: int) -> None:
         path = prefix + item.name
@@ -157,31 +167,32 @@ class SnapshotWalk:
             self._miss(prefix.rstrip("/") or ".")
         if stat.S_ISDIR(status.st_mode):
             self._below(fd, item.name, path, status, depth, noted=not full)
-        elif not full or item.name.casefold() in OBEYED or prefix.casefold().endswith("hooks/"):
+        elif not full or is_obeyed(path):
             self._note(path, self._leaf(fd, item.name, path, status))
 
     def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int, *, noted: bool) -> None:
+        mode, last = stat.S_IMODE(status.st_mode), self._last.get(path)
+        hidden = mode & 0o500 != 0o500 and not self._first and (last is None or last.mode != mode)
         below: int | None = None
         with suppress(OSError):  # unreadable, or no longer a folder
-            below = os.open(name, _FOLDER, dir_fd=fd)
+            below = open_folder_to_list(name, fd, forced=hidden)
         try:
             cache = name in CACHES or (name in TAGGED_CACHES and below is not None and self._is_tagged(below, path))
             local = below is not None and status.st_dev == self._device
-            looks = local and noted and depth < self._bounds.depth
-            content = NOT_LOOKED_INTO if cache or not looks else ""
+            looks = local and noted and depth < self._bounds.depth and not cache
             stamp = Stamp(status.st_ino, 0, 0, 0)
-            entry = SnapshotEntry(EntryKind.FOLDER, stat.S_IMODE(status.st_mode), stamp, content)
+            entry = SnapshotEntry(EntryKind.FOLDER, mode, stamp, "" if looks else NOT_LOOKED_INTO)
             if noted:
                 self._note(path, self._reused(path, entry))
             if cache:
                 self.left_out.add(path)
             elif noted and not looks:
                 self._miss(path)
-            if below is not None and local:
-                if cache or not looks:
-                    self._obeyed(below, path + "/", depth + 1, hooks=name.casefold() == "hooks")
-                else:
+            if below is not None:
+                if looks:
                     self._folder(below, path + "/", depth + 1)
+                else:
+                    self._obeyed(below, path + "/", depth + 1, hooks=name.casefold() == "hooks")
         finally:
             if below is not None:
                 os.close(below)
@@ -205,13 +216,15 @@ class SnapshotWalk:
         stamp = _stamp_of(status)
         mode = stat.S_IMODE(status.st_mode)
         last = self._last.get(path)
-        if last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted:
+        # writing through a mapping of the file does not change its time again
+        same = last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted
+        if last is not None and same and not is_obeyed(path):
             self._bytes += stamp.size if last.kept else 0
             return last
         keeps = _is_kept(name, stamp.size, self._bounds, self._bytes)
         if keeps and stat.S_ISREG(status.st_mode):
             self._bytes += stamp.size
-        return _read_leaf(fd, name, status, self._objects, keeps=keeps)
+        return self._reused(path, _read_leaf(fd, name, status, self._objects, keeps=keeps))
 
     def _is_tagged(self, fd: int, path: str) -> bool:
         """Return whether a folder is tagged as a cache. A folder that was scanned before is always scanned, because a
@@ -262,7 +275,7 @@ def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLim
 
 
 def _is_kept(name: str, size: int, bounds: SnapshotLimits, kept: int = 0) -> bool:
-    small = name.casefold() in OBEYED and size <= _LARGEST_OBEYED
+    small = is_obeyed_name(name) and size <= LARGEST
     return small or (size <= bounds.file and kept + size <= bounds.tree)
 
 

@@ -18,6 +18,7 @@ from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
+from hob.tools.undo.snapshots.obeyed import open_folder_to_list
 from hob.tools.undo.snapshots.objects import ObjectStore, create_private
 from hob.tools.undo.snapshots.restore import RestoreResult, SnapshotRestorer
 from hob.tools.undo.snapshots.snapshot_walk import QuietFolder, SnapshotLimits, SnapshotWalk
@@ -57,7 +58,7 @@ class Snapshots:
         walk = SnapshotWalk(self._objects, self._bounds, last, self._quiet.get(tree))
         place = open_place(tree)
         try:
-            root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place)
+            root = open_folder_to_list(".", place, forced=last is not None)
         finally:
             os.close(place)
         try:
