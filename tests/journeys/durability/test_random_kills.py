@@ -87,8 +87,9 @@ class Load:
         if sent.platform:
             sent.id = await self.world.say(sent.text, sent.key, sent.session)
             return sent.id
-        response = await daemon.post(sent.text, key=sent.key, session=sent.session)
-        assert response.status_code == 200 or response.json()["state"] == "set_aside", response.text
+        # many may be before it in its conversation; its answer is awaited later
+        response = await daemon.post(sent.text, key=sent.key, session=sent.session, wait=30)
+        assert response.status_code in (200, 202) or response.json()["state"] == "set_aside", response.text
         sent.id = id = str(response.json()["id"])
         return id
 
