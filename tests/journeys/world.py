@@ -162,6 +162,8 @@ class World:
             "HOME": str(self.root),
             "HOB_HOME": str(self.home),
             "HOB_GATEWAY_PORT": "0",
+            # by itself the dashboard takes the port after that, which nobody holds
+            **({"HOB_DASHBOARD_PORT": "0"} if "HOB_GATEWAY_PORT" in more else {}),
             "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "HOB_MODEL_NAME": "fake-1",
             "HOB_MEMORY_BACKGROUND_TOKENS": "0",  # what the model is asked is what a test asks
