@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry
-from hob.tools.undo.snapshots.obeyed import LARGEST, is_obeyed
+from hob.tools.undo.snapshots.repository_files import LARGEST, is_repository_file
 
 _SETTINGS = ("config", "config.worktree")
 _MARKS = ("HEAD", "commondir")
@@ -105,7 +105,7 @@ def waking(
     folders = {_folder_of(each.path) for each in making}
     asleep = set[str]()
     for path, found in now.entries.items():
-        if not folders or not is_obeyed(path):
+        if not folders or not is_repository_file(path):
             continue
         entry, (folder, _, name) = instead.get(path, found), path.casefold().rpartition("/")
         if entry is None or entry.kind is EntryKind.FOLDER:

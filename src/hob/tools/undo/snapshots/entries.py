@@ -58,7 +58,7 @@ class SnapshotEntry:
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A folder at one moment. `entries` are keyed by path below the folder; of the folders `left_out` they have only
-    what git and Mercurial obey.
+    the repository files.
 
     `taken` is the wall time in nanoseconds at its beginning. `unrecoverable` is what would be lost: files too large,
     unreadable or too many in total, and skipped folders that are not caches.

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from hob.core.values import dataclass
 from hob.tools.undo.snapshots.entries import NOT_LOOKED_INTO, EntryKind, Snapshot, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.obeyed import (
+from hob.tools.undo.snapshots.objects import ObjectStore
+from hob.tools.undo.snapshots.repository_files import (
     ANYWHERE,
     LARGEST,
     MARKS,
-    is_obeyed,
-    is_obeyed_name,
+    is_repository_file,
+    is_repository_file_name,
     open_folder_to_list,
 )
-from hob.tools.undo.snapshots.objects import ObjectStore
 
 MIB = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -67,9 +67,7 @@ def open_folder(root: int, path: str) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class QuietFolder:
-    """A folder in one version (inode, ctime) that is no repository's and has nothing obeyed anywhere, and the folders
-    in it.
-    """
+    """A folder in one version (inode, ctime) that has no repository files, and the folders in it."""
 
     version: tuple[int, int]
     folders: tuple[str, ...]
@@ -117,16 +115,16 @@ class SnapshotWalk:
                 except PermissionError:
                     self._miss(prefix + item.name)
 
-    def _obeyed(self, fd: int, prefix: str, depth: int, *, hooks: bool = False) -> None:
-        """Note only what git and Mercurial obey, in a folder that is not scanned and below."""
+    def _note_repository_files(self, fd: int, prefix: str, depth: int, *, hooks: bool = False) -> None:
+        """Note only the repository files, in a folder that is not scanned and below."""
         status = os.fstat(fd)
         version, known = (status.st_ino, status.st_ctime_ns), self._last_quiet.get(prefix)
         if known is not None and not hooks and known.version == version and status.st_ctime_ns < self._trusted:
             self.quiet[prefix] = known
-            obeyed, folders = False, known.folders
+            relevant, folders = False, known.folders
         else:
-            obeyed, folders = self._list_obeyed(fd, prefix, hooks=hooks)
-            if not obeyed:
+            relevant, folders = self._list_repository_files(fd, prefix, hooks=hooks)
+            if not relevant:
                 self.quiet[prefix] = QuietFolder(version, folders)
         for name in folders:
             if depth >= _DEEPEST:
@@ -137,27 +135,27 @@ class SnapshotWalk:
             except OSError:  # deleted or replaced meanwhile, or somebody else's
                 continue
             try:
-                in_hooks = obeyed and name.casefold() == "hooks"
-                self._obeyed(below, f"{prefix}{name}/", depth + 1, hooks=in_hooks)
+                in_hooks = relevant and name.casefold() == "hooks"
+                self._note_repository_files(below, f"{prefix}{name}/", depth + 1, hooks=in_hooks)
             finally:
                 os.close(below)
 
-    def _list_obeyed(self, fd: int, prefix: str, *, hooks: bool) -> tuple[bool, tuple[str, ...]]:
-        """Note what is obeyed in a folder; return whether anything may be, and the folders in it."""
+    def _list_repository_files(self, fd: int, prefix: str, *, hooks: bool) -> tuple[bool, tuple[str, ...]]:
+        """Note a folder's repository files; return whether it may have any, and the folders in it."""
         folders, leaves = list[str](), list[os.DirEntry[str]]()
-        obeyed = hooks or prefix.casefold().endswith((".git/", ".hg/"))
+        relevant = hooks or prefix.casefold().endswith((".git/", ".hg/"))
         with os.scandir(fd) as found:
             for item in found:
                 if item.is_dir(follow_symlinks=False):
                     folders.append(item.name)
-                elif hooks or is_obeyed_name(item.name):
+                elif hooks or is_repository_file_name(item.name):
                     leaves.append(item)
-                    obeyed = obeyed or item.name.casefold() in MARKS | ANYWHERE
-        for item in leaves if obeyed else ():
+                    relevant = relevant or item.name.casefold() in MARKS | ANYWHERE
+        for item in leaves if relevant else ():
             with suppress(FileNotFoundError):  # deleted meanwhile
                 path = prefix + item.name
                 self._note(path, self._leaf(fd, item.name, path, item.stat(follow_symlinks=False)))
-        return obeyed, tuple(folders)
+        return relevant, tuple(folders)
 
     def _name(self, fd: int, prefix: str, item: os.DirEntry[str], depth: int) -> None:
         path = prefix + item.name
@@ -167,7 +165,7 @@ class SnapshotWalk:
             self._miss(prefix.rstrip("/") or ".")
         if stat.S_ISDIR(status.st_mode):
             self._below(fd, item.name, path, status, depth, noted=not full)
-        elif not full or is_obeyed(path):
+        elif not full or is_repository_file(path):
             self._note(path, self._leaf(fd, item.name, path, status))
 
     def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int, *, noted: bool) -> None:
@@ -192,7 +190,7 @@ class SnapshotWalk:
                 if looks:
                     self._folder(below, path + "/", depth + 1)
                 else:
-                    self._obeyed(below, path + "/", depth + 1, hooks=name.casefold() == "hooks")
+                    self._note_repository_files(below, path + "/", depth + 1, hooks=name.casefold() == "hooks")
         finally:
             if below is not None:
                 os.close(below)
@@ -218,7 +216,7 @@ class SnapshotWalk:
         last = self._last.get(path)
         # writing through a mapping of the file does not change its time again
         same = last is not None and last.stamp == stamp and last.mode == mode and stamp.ctime < self._trusted
-        if last is not None and same and not is_obeyed(path):
+        if last is not None and same and not is_repository_file(path):
             self._bytes += stamp.size if last.kept else 0
             return last
         keeps = _is_kept(name, stamp.size, self._bounds, self._bytes)
@@ -275,7 +273,7 @@ def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLim
 
 
 def _is_kept(name: str, size: int, bounds: SnapshotLimits, kept: int = 0) -> bool:
-    small = is_obeyed_name(name) and size <= LARGEST
+    small = is_repository_file_name(name) and size <= LARGEST
     return small or (size <= bounds.file and kept + size <= bounds.tree)
 
 

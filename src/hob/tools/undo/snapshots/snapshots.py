@@ -18,8 +18,8 @@ from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.obeyed import open_folder_to_list
 from hob.tools.undo.snapshots.objects import ObjectStore, create_private
+from hob.tools.undo.snapshots.repository_files import open_folder_to_list
 from hob.tools.undo.snapshots.restore import RestoreResult, SnapshotRestorer
 from hob.tools.undo.snapshots.snapshot_walk import QuietFolder, SnapshotLimits, SnapshotWalk
 

@@ -1,4 +1,6 @@
-"""What git and Mercurial obey. Snapshots note it everywhere, also in folders that they otherwise leave out.
+"""The files by which git and Mercurial may run programs: settings, hooks and the like.
+
+Snapshots note them everywhere, also in folders that they otherwise leave out.
 
 https://git-scm.com/docs/gitrepository-layout, https://www.mercurial-scm.org/doc/hgrc.5.html
 """
@@ -9,7 +11,7 @@ import stat
 MARKS = frozenset(["head", "commondir"])
 """Names, in lower case, that make a folder a repository."""
 ANYWHERE = frozenset([".hg", "git-rebase-todo"])
-"""Names that are obeyed in folders that are no repository."""
+"""Names that count in every folder, not only in a repository's."""
 _NAMES = MARKS | ANYWHERE | {"config", "config.worktree", "hooks", "index", "hgrc", "hgrc-not-shared", "sharedpath"}
 _LONGEST = max(map(len, _NAMES))
 _OPEN = stat.S_IRWXU
@@ -17,14 +19,14 @@ LARGEST = 200_000
 """Bytes up to which such files are kept, even in a folder with more than can be kept. Settings have hundreds."""
 
 
-def is_obeyed(path: str) -> bool:
-    """Return whether a file of this path is obeyed if its folder is a repository's."""
+def is_repository_file(path: str) -> bool:
+    """Return whether git or Mercurial may run something by a file of this path, in a repository's folder."""
     folder, _, name = path.rpartition("/")
-    return is_obeyed_name(name) or folder[-6:].casefold() in ("hooks", "/hooks")
+    return is_repository_file_name(name) or folder[-6:].casefold() in ("hooks", "/hooks")
 
 
-def is_obeyed_name(name: str) -> bool:
-    """Return whether a file of this name, other than a hook, is obeyed if its folder is a repository's."""
+def is_repository_file_name(name: str) -> bool:
+    """Return the same for the name of a file that is not a hook."""
     return len(name) <= _LONGEST and name.casefold() in _NAMES
 
 
