@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.memory import is_private
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.memory.sections import OwnersSection
@@ -68,7 +69,11 @@ def skill_of(tool: str) -> str:
 
 
 def use_of(event: TimelineEvent) -> Use | None:
-    """Return the use of a skill that an event records: a finished tool call or sub-agent. None for other events."""
+    """Return the use of a skill that an event records: a finished tool call or sub-agent. None for other events, and in
+    private sessions.
+    """
+    if event.session is not None and is_private(event.session):
+        return None
     if event.kind is EventKind.SUBAGENT:
         worked = _SUBAGENTS.get(event.name)
         return None if worked is None else Use("delegation", worked)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from hob.core.errors import InvalidRequest, ToolFailed
+from hob.core.errors import InvalidCall, InvalidRequest, ToolFailed
+from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactAction, FactChange, FactState, Goal, Scope
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
@@ -104,3 +105,19 @@ async def test_knowledge_tools_keep_the_contract(tools: KnowledgeTools, store: S
         "update_goal": {"id": goal.id, "evidence": "passed A1"},
     }
     await check_toolset(opened, examples)
+
+
+async def test_private_conversation_changes_no_fact_or_goal(tools: KnowledgeTools, store: Store) -> None:
+    (fact,) = await knows(store, PARIS)
+    goal = await store.goals.add(OWNER, Goal(text="Finish the thesis", label=OWNER_LABEL))
+    context = says("I live in Rome, and the thesis is done.")
+    private = replace(context, turn=replace(context.turn, session=SessionKey("local:main/private-1")))
+    for name, arguments in (
+        ("correct_fact", {"id": fact.id, "right": "Rome"}),
+        ("create_goal", {"goal": "Rest"}),
+        ("update_goal", {"id": goal.id, "state": "done", "evidence": "is done"}),
+    ):
+        with pytest.raises(InvalidCall, match="private"):
+            await text(tools, private, name, **arguments)
+    assert [known.object for known in await store.facts.known(OWNER)] == ["Paris"]
+    assert await store.goals.goals(OWNER) == [goal]

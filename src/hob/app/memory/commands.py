@@ -78,6 +78,8 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     action, _, rest = words.partition(" ")
     if action == FactAction.UNDO and rest.split():
         return "\n".join([await _settle(memory, call.language, FactAction.UNDO, id) for id in rest.split()])
+    if action == FactAction.CORRECT and len(rest.split()) > 1 and is_private(call.session):
+        return say(call.language, "This conversation is private: nothing of it is remembered.")
     if action in tuple(FactAction):
         return await _settle(memory, call.language, FactAction(action), rest)
     if words == "why":
@@ -114,14 +116,17 @@ async def goals(kernel: Kernel, call: CommandCall) -> str:
     """List the goals; with words add one, with an id and a state change one."""
     memory, (first, _, rest) = kernel.port(MemoryControls), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
+    private = say(call.language, "This conversation is private: nothing of it is remembered.")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
+        if note and is_private(call.session):
+            return private
         try:
             return goal_line(await memory.facts.set_goal(SetGoalRequest(id=first, state=state, note=note)))
         except NotFound as error:
             return translated(error.args[0], call.language)
     if call.rest.strip():
         if is_private(call.session):
-            return say(call.language, "This conversation is private: nothing of it is remembered.")
+            return private
         return goal_line(await memory.facts.set_goal(SetGoalRequest(text=call.rest)))
     known = (await memory.facts.goals(closed=False))["goals"]
     return "\n".join(map(goal_line, known)) or say(call.language, "No goals yet. /goals TEXT keeps one.")

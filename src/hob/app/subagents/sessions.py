@@ -5,6 +5,7 @@ from collections.abc import Collection
 from hob.agent.ports import ClosedToolHints, tools_of
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
+from hob.core.memory import PRIVATE, is_private
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.values import dataclass
@@ -22,7 +23,11 @@ def depth_of(session: SessionKey) -> int:
 
 
 def child_key(parent: SessionKey, id: str) -> SessionKey:
-    """Return the session key of a sub-agent: `agent:<id>:subagent:<uuid>`, or the parent's key extended."""
+    """Return the session key of a sub-agent: `agent:<id>:subagent:<uuid>`, or the parent's key extended.
+
+    The sub-agents of a private session are private.
+    """
+    id = f"{PRIVATE}{id}" if is_private(parent) else id
     return SessionKey(f"{parent if depth_of(parent) else f'agent:{AGENT}'}{MARK}{id}")
 
 

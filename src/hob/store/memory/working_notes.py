@@ -6,7 +6,7 @@ import apsw
 
 from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
-from hob.core.memory import WorkingNote
+from hob.core.memory import WorkingNote, is_private
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
@@ -19,9 +19,9 @@ _NOTE = (
     "SELECT c.text, origin, trust, n.at, turn FROM working_notes n JOIN content c ON c.id = n.text"
     " WHERE session = ? AND c.text IS NOT NULL"
 )
-_NEWEST = (
-    "SELECT (SELECT count(*) FROM working_notes), c.text FROM working_notes n JOIN content c ON c.id = n.text"
-    " WHERE c.text IS NOT NULL ORDER BY n.at DESC LIMIT 1"
+_ALL = (
+    "SELECT session, c.text FROM working_notes n JOIN content c ON c.id = n.text"
+    " WHERE c.text IS NOT NULL ORDER BY n.at DESC"
 )
 _ERASE = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?"
 _DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
@@ -43,9 +43,9 @@ class StoredWorkingNotes(StorePart):
         return None if row is None else WorkingNote(row[0], Label(Origin(row[1]), Trust(row[2])), row[3], row[4])
 
     async def newest(self) -> tuple[int, str]:
-        """Return the number of notes and the text of the newest. Raises StoreErrors."""
-        rows = await self._rows(_NEWEST)
-        return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
+        """Return the number of notes of sessions that are not private, and the text of the newest. Raises StoreErrors."""
+        texts = [text for session, text in await self._rows(_ALL) if not is_private(session)]
+        return len(texts), texts[0] if texts else ""
 
     @transaction
     def clear(self, connection: apsw.Connection) -> int:

@@ -9,7 +9,7 @@ from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_priva
 from hob.core.ports.tools import CallContext
 from hob.core.translation.fact_words import render_fact
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, combine_trust
-from hob.core.turns import memory_scope
+from hob.core.turns import Turn, memory_scope
 from hob.tools.memory.ports import Goals, KnownFacts
 from hob.tools.memory.specs import CORRECT_FACT, CREATE_GOAL, FACTS, GET_GOALS, UPDATE_GOAL
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
@@ -41,6 +41,8 @@ class KnowledgeTools:
 
     @implements(CORRECT_FACT, HOB_LABEL)
     async def correct_fact(self, id: str, context: CallContext, right: str = "") -> str:
+        if right:
+            _refuse_private(context.turn)
         said = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined))
         try:
             before, after = await self._facts.correct(id, right, said, memory_scope(context.turn))
@@ -64,8 +66,7 @@ class KnowledgeTools:
         turn, text = context.turn, " ".join(goal.split())
         if not 0 < len(text) <= _LONGEST:
             raise InvalidCall(f"a goal has 1 to {_LONGEST} characters.")
-        if is_private(turn.session):
-            raise InvalidCall("this conversation is private: nothing of it is remembered.")
+        _refuse_private(turn)
         label = Label(Origin.MODEL, context.trust)
         wanted = Goal(text=text, label=label, due=_moment(due), session=turn.session, turn=turn.id)
         return _goal_lines(await self._goals.add(memory_scope(turn), wanted))[0]
@@ -79,6 +80,7 @@ class KnowledgeTools:
         due: str = "",
         evidence: str = "",
     ) -> str:
+        _refuse_private(context.turn)
         note = GoalNote(" ".join(evidence.split())[:_LONGEST]) if evidence.strip() else None
         label = Label(Origin.MODEL, context.trust)
         wanted = GoalState(state) if state else None
@@ -87,6 +89,12 @@ class KnowledgeTools:
         except NotFound as error:
             raise InvalidCall(f"{error}; get_goals lists them.") from error
         return _goal_lines(goal)[0]
+
+
+def _refuse_private(turn: Turn) -> None:
+    """Raise InvalidCall in a private conversation."""
+    if is_private(turn.session):
+        raise InvalidCall("this conversation is private: nothing of it is remembered.")
 
 
 def _goal_lines(goal: Goal) -> list[str]:
