@@ -39,6 +39,19 @@ class Answers:
         return len(text) // 4
 
 
+class ForgettingAnswers(Answers):
+    """The first message is forgotten while the model gives its first answer."""
+
+    def __init__(self, store: Store, *answers: str) -> None:
+        super().__init__(*answers)
+        self._store = store
+
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, maximum: int) -> str:
+        if not self.asked:
+            await self._store.erasure.erase_items([message(0).id], "forgotten")
+        return await super().ask(task, session, system, question, maximum)
+
+
 @pytest.fixture
 async def store() -> AsyncIterator[Store]:
     async with memory_store(ManualClock()) as store:
@@ -91,6 +104,24 @@ async def test_unreadable_observations_mark_nothing_as_observed(store: Store) ->
     await observer.step(model)
     assert len(await seen(store)) == 2
     assert model.asked[0] == model.asked[2]
+
+
+async def test_message_forgotten_while_it_is_observed_leaves_no_observation(store: Store) -> None:
+    await store.items.add([message(n) for n in range(51)])
+    model = ForgettingAnswers(store, "- [HIGH] leeks message 0 (1)", "- [HIGH] leeks message 1 (1)")
+    await observer_of(store).step(model)
+    assert [item.text for item in await seen(store)] == ["leeks message 1"]
+    assert "message 0" not in model.asked[1]
+
+
+async def test_message_forgotten_while_it_is_summarised_is_not_in_the_summary(store: Store) -> None:
+    await store.items.add([message(n) for n in range(8)])
+    model = ForgettingAnswers(store, "They talked of leeks, message 0.", "They talked of leeks, message 1.")
+    consolidator = consolidator_of(store, ManualClock())
+    assert await consolidator.step(model) == 0
+    assert await consolidator.step(model) is None
+    (item,) = await store.items.of(OWNER).select("i.kind = 'summary'")
+    assert item.text == "They talked of leeks, message 1."
 
 
 async def fill(store: Store, high: int, low: int) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -401,3 +401,35 @@ async def test_notes_of_one_moment_wait_until_it_is_quiet(tmp_path: Path) -> Non
         budget = BackgroundBudget(20_000, store.ledger, clock, datetime.timestamp)
         extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, lambda *_: None)
         assert await extractor.step(Unasked()) == pytest.approx(QUIET_SECONDS)
+
+
+async def test_message_forgotten_while_it_is_read_becomes_neither_fact_nor_goal(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        answer = found(lives("Paris"), {"do": "GOAL", "object": "sail"})
+        forgotten = asyncio.Event()
+
+        class Forgetting:
+            async def ask(self, *_: object) -> str:
+                (item,) = await hob.app.store.items.of(SCOPE).select("i.role = 'user'")
+                await memory(hob).upkeep.forget(ForgetRequest(id=item.id))
+                forgotten.set()
+                return answer.text
+
+            def estimate(self, text: str) -> int:
+                return 0
+
+        await says(hob, "I live in Paris and want to sail one day.")
+        budget = BackgroundBudget(1_000, hob.app.store.ledger, hob.clock, lambda _: 0.0)
+        store = hob.app.store
+        extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, hob.clock)
+        async with asyncio.timeout(10):
+            while not await store.memory_work.words(0, 1):
+                await hob.clock.advance(0.5)
+                await asyncio.sleep(0.005)
+        hob.clock.set_wall(hob.clock.now() + timedelta(seconds=QUIET_SECONDS))
+        assert await extractor.step(Forgetting()) == 0
+        assert forgotten.is_set()
+        assert await extractor.step(Forgetting()) is None
+        assert await store.facts.known(SCOPE) == []
+        assert await store.goals.goals(SCOPE) == []

@@ -10,7 +10,7 @@ from hob.core.errors import InvalidCall, InvalidRequest, ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactAction, FactChange, FactState, Goal, Scope
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.trust.labels import OWNER_LABEL, SenderClass
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, SenderClass
 from hob.memory.facts.editor import FactEditor
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
@@ -105,6 +105,16 @@ async def test_knowledge_tools_keep_the_contract(tools: KnowledgeTools, store: S
         "update_goal": {"id": goal.id, "evidence": "passed A1"},
     }
     await check_toolset(opened, examples)
+
+
+async def test_no_fact_is_corrected_in_a_turn_without_the_owners_words(tools: KnowledgeTools, store: Store) -> None:
+    (fact,) = await knows(store, PARIS)
+    words = replace(wrote(), text="I live in Rome.")
+    for other in (replace(words, background=True), replace(words, label=HOB_LABEL)):
+        for right in ("Rome", ""):
+            with pytest.raises(ToolFailed, match="did not ask"):
+                await text(tools, of(other), "correct_fact", id=fact.id, right=right)
+    assert [known.object for known in await store.facts.known(OWNER)] == ["Paris"]
 
 
 async def test_private_conversation_changes_no_fact_or_goal(tools: KnowledgeTools, store: Store) -> None:

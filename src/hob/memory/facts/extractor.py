@@ -82,7 +82,8 @@ class FactExtractor:
         decisions = [partial(decide, each) for each in proposals or () if each.decision not in GOALS]
         moves = [decide_goal(each, wanted) for each in proposals or () if each.decision in GOALS]
         change, work = new_event_id(), (FACTS, "", upto)
-        made = await self._facts.change(scope, decisions, change, work, [each for each in moves if each is not None])
+        wanted_moves = [each for each in moves if each is not None]
+        made = await self._facts.change(scope, decisions, change, work, wanted_moves, items)
         if made:
             self._made(scope, made)
 

@@ -43,8 +43,8 @@ class Consolidator(ConversationWork):
                 left = talk[-1].at + GAP_SECONDS - now
                 if 0 < left <= GAP_SECONDS:
                     pauses.append(left)
-                else:
-                    await self._summarise(model, scope, about, talk)
+                elif not await self._summarise(model, scope, about, talk):
+                    return 0.0
         if pauses:
             return min(pauses)
         if upto > looked:
@@ -53,11 +53,11 @@ class Consolidator(ConversationWork):
 
     async def _summarise(
         self, model: BackgroundModel, scope: Scope, about: str, messages: Sequence[MemoryItem]
-    ) -> None:
+    ) -> bool:
+        """Store the summary, if one is needed; return whether all messages were still there."""
         work = (CONSOLIDATION, about, messages[-1].seq)
         if len(messages) < MIN_MESSAGES or not any(item.role == "user" for item in messages):
-            await self._work.keep(scope, [], work)
-            return
+            return await self._work.keep(scope, [], work)
         longest = max(200, _MAX_CHARACTERS // len(messages))
         answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(messages, longest), _MAX_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
@@ -68,8 +68,9 @@ class Consolidator(ConversationWork):
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),
             at=messages[-1].at, role="assistant", kind="summary", evidence=tuple(each.id for each in messages),
         )  # fmt: skip
-        await self._work.keep(scope, [item], work)
+        kept = await self._work.keep(scope, [item], work, sources=messages)
         self._made()
+        return kept
 
 
 def conversations(items: Sequence[MemoryItem]) -> Iterator[list[MemoryItem]]:

@@ -65,7 +65,7 @@ class Observer(ConversationWork):
         if not found:
             raise self._unreadable()
         items = _items(found, scope, some)
-        await self._work.keep(scope, items, (OBSERVER, about, some[-1].seq))
+        await self._work.keep(scope, items, (OBSERVER, about, some[-1].seq), sources=some)
         self._made()
         return True
 

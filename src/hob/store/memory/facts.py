@@ -23,7 +23,7 @@ from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, masked
 from hob.store.memory.goals import KIND as GOAL
 from hob.store.memory.goals import goals_since, move_goal
-from hob.store.memory.items import add_items, link_evidence
+from hob.store.memory.items import add_items, are_stored, link_evidence
 from hob.store.memory.work import PLACE, move_on
 from hob.store.timeline import write_events
 
@@ -152,8 +152,12 @@ class StoredFacts(StorePart):
         change: str,
         work: tuple[str, str, int] | None = None,
         moves: Sequence[GoalMove] = (),
+        sources: Sequence[MemoryItem] = (),
     ) -> list[Fact]:
         """Record the decisions in order, in one transaction with the progress of the work.
+
+        If one of the `sources` they were taken from is gone, nothing is recorded, so that the work is repeated without
+        it.
 
         Each decision is a change of its own, the first one under the given name, so that an undo reverts no other
         decision. Returns the new records, including goals as facts. Background work is reported in the timeline. Raises
@@ -161,6 +165,8 @@ class StoredFacts(StorePart):
         """
         now = self._now()
         made: list[Fact] = []
+        if not are_stored(connection, sources):
+            return made
         for decide in decisions:
             known = [_load_fact(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
             wanted = decide(known)

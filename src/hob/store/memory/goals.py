@@ -169,8 +169,12 @@ def _note(
 
 
 def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: float) -> MemoryItem | None:
-    """Add a goal, or close one with the words that say so. Returns the item of either; None if nothing is new."""
+    """Add a goal, or close one with the words that say so. Returns the item of either; None if nothing is new, or if
+    the goal is gone.
+    """
     goal, said = move.goal, move.said
+    if goal.id and find_row(connection, _SEQ, (goal.id,)) is None:
+        return None
     connection.execute(_STAYS, (said.id,))
     if goal.id:
         made = _note(connection, scope, goal, said, goal.label, now)

@@ -120,6 +120,12 @@ def add_items(
     return added
 
 
+def are_stored(connection: apsw.Connection, items: Iterable[MemoryItem]) -> bool:
+    """Return whether all of these items are still stored, i.e. none was forgotten or has expired."""
+    ids = {item.id for item in items}
+    return len(_rows_in(connection, _KNOWN, tuple(ids))) == len(ids)
+
+
 def _masked(connection: apsw.Connection, item: MemoryItem) -> MemoryItem:
     """Return the item as it may be stored."""
     text = masked(connection, item.text)

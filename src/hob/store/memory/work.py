@@ -12,7 +12,7 @@ import apsw
 from hob.core.memory import MemoryItem, Scope
 from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row
-from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
+from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, are_stored, load_item
 
 PLACE = "SELECT place FROM memory_work WHERE name = ? AND about = ?"
 _MOVE = (
@@ -101,13 +101,19 @@ class StoredWork(StorePart):
         items: Sequence[MemoryItem],
         work: tuple[str, str, int] | None,
         *,
+        sources: Sequence[MemoryItem] = (),
         replaced: Sequence[MemoryItem] = (),
-    ) -> None:
+    ) -> bool:
         """Store items with the progress of the work. Raises StoreErrors.
+
+        If one of the `sources` they were made from is gone, nothing is stored and False returned: the work has to be
+        repeated without it.
 
         Each replaced item points to the item derived from it, or to the first one, so that it returns if that one is
         deleted, unless it is among the new ones. It keeps its own expiry.
         """
+        if not are_stored(connection, (*sources, *replaced)):
+            return False
         added = add_items(connection, items)
         for old in replaced:
             by = next((item.id for item in added if old.id in item.evidence), (added or items)[0].id)
@@ -116,6 +122,7 @@ class StoredWork(StorePart):
         connection.executemany(_STATED_AGAIN, stated)
         if work is not None:
             move_on(connection, *work)
+        return True
 
 
 def move_on(connection: apsw.Connection, name: str, about: str, place: int) -> None:

@@ -43,9 +43,12 @@ class KnowledgeTools:
     async def correct_fact(self, id: str, context: CallContext, right: str = "") -> str:
         if right:
             _refuse_private(context.turn)
-        said = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined))
+        people = (*context.turn.inbounds, *context.turn.joined)
+        own = [each.text for each in people if each.label == OWNER_LABEL and not each.background]
+        if people and not own:
+            raise ToolFailed("the owner did not ask for that in this turn.")
         try:
-            before, after = await self._facts.correct(id, right, said, memory_scope(context.turn))
+            before, after = await self._facts.correct(id, right, "\n".join(own), memory_scope(context.turn))
         except (NotFound, InvalidRequest) as error:
             raise ToolFailed(f"{error}.") from error
         now = "; ".join(_text(fact) for fact in after) or "nothing"
