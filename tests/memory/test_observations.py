@@ -1,17 +1,20 @@
 """Long conversations become dated observations, and nothing is lost where a model's answer is of no use."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from hob.bus.waiting import backoff, wait_for_event
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.models import Usage
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.memory.background_model import CONSOLIDATION, FACTS, BackgroundBudget, WorkPaused
+from hob.memory.background import MAX_ANSWERS, BackgroundMemory
+from hob.memory.background_model import CONSOLIDATION, FACTS, REWRITING, BackgroundBudget, WorkPaused
 from hob.memory.observations.consolidation import Consolidator, conversations
 from hob.memory.observations.lines import is_supported, read_observations
 from hob.memory.observations.observer import Observer
@@ -301,3 +304,51 @@ async def test_short_conversations_need_no_summary(store: Store) -> None:
 def test_pause_of_half_an_hour_ends_a_conversation() -> None:
     said = [message(0), message(1), message(5_000), message(5_001)]
     assert [len(talk) for talk in conversations(said)] == [2, 2]
+
+
+async def test_session_with_useless_answers_does_not_keep_others_from_being_observed(store: Store) -> None:
+    for session in ("local:a", "local:b"):
+        await store.items.add([message(n, session) for n in range(50)])
+    model = Answers("I have nothing to say.", "- [HIGH] leeks message 1 (1)")
+    with pytest.raises(WorkPaused):
+        await observer_of(store).step(model)
+    assert [item.text for item in await seen(store)] == ["leeks message 1"]
+
+
+async def test_useless_answers_are_asked_for_again_only_so_often_until_something_new_is_said(store: Store) -> None:
+    clock = ManualClock()
+    budget = BackgroundBudget(1_000, store.ledger, clock, lambda _: 0.0)
+    asked = 0
+
+    async def step(_: object) -> None:
+        nonlocal asked
+        asked += 1
+        raise WorkPaused("answer", "nothing")
+
+    memory = BackgroundMemory([step], budget, clock, wait_for_event, backoff)
+    work = asyncio.create_task(memory.run(Answers()))
+    for said in (1, 2):
+        for _ in range(100):
+            await clock.advance(3_600)
+        assert asked == MAX_ANSWERS + said - 1
+        memory.notify()
+    work.cancel()
+
+
+async def test_calls_at_the_same_time_stay_within_the_tokens_of_the_day_together(store: Store) -> None:
+    budget = BackgroundBudget(500, store.ledger, ManualClock(), lambda _: 0.0)
+    answering = asyncio.Event()
+
+    class Slow(Answers):
+        async def ask(self, *_: object) -> str:
+            await answering.wait()
+            return "done"
+
+    first = asyncio.create_task(budget.ask(Slow(), FACTS, "", "", 400))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(budget.ask(Slow(), REWRITING, "", "", 400))
+    with pytest.raises(WorkPaused, match="100 are left"):
+        await second
+    answering.set()
+    assert await first == "done"
+    assert await budget.ask(Slow(), REWRITING, "", "", 400) == "done"

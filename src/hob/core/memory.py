@@ -15,6 +15,9 @@ OWNER = "owner"
 PRIVATE = "private-"
 """Prefix of thread names whose sessions are never remembered."""
 
+SECTION = "section"
+"""Kind of an item that holds a document's section."""
+
 
 class Layer(StrEnum):
     """Kind of memory that an item belongs to, and prefix of its source."""

@@ -48,6 +48,8 @@ class BackgroundBudget:
         self._ledger = ledger
         self._clock = clock
         self._today = today
+        self._reserved = 0
+        """Tokens that calls in progress may still use."""
         self.waits: WorkPaused | None = None
         """Why work is paused, by task."""
 
@@ -65,17 +67,21 @@ class BackgroundBudget:
         if task in SHARES and await self._spent_on(task) >= SHARES[task] * self.tokens:
             left = 0
         needed = model.estimate(system + question) + max_tokens
+        left -= self._reserved
         if needed > left:
             why = translatable(
                 "{task} needs {needed:,} tokens; {left:,} are left today", task=task, needed=needed, left=max(0, left)
             )
             self.waits = WorkPaused("budget", why)
             raise self.waits
+        self._reserved += needed
         try:
             answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, max_tokens)
         except (ModelError, BudgetExceeded) as error:
             self.waits = WorkPaused("model", str(error))
             raise self.waits from error
+        finally:
+            self._reserved -= needed
         self.waits = None
         return answer
 

@@ -118,6 +118,17 @@ async def test_forgotten_recording_does_not_come_back(tmp_path: Path) -> None:
         assert [item.source for item in await kept(store)] == ["er1:m0"]
 
 
+async def test_recording_with_a_date_in_the_future_does_not_hide_later_ones(tmp_path: Path) -> None:
+    ahead = recording(0, created_at="2999-01-01T00:00:00+00:00")
+    async with web_server(Er1Server([ahead, recording(1)])) as server, synced(tmp_path, server) as (
+        store, sync, client,
+    ):  # fmt: skip
+        await sync.sync(client)
+        server.recordings.append(recording(2))
+        assert await sync.sync(client) == 1
+        assert len(await kept(store)) == 3
+
+
 async def test_refused_key_is_reported_with_a_hint_and_retried(tmp_path: Path) -> None:
     async with web_server(Er1Server([recording(0)])) as server, synced(tmp_path, server, "wrong") as (_, sync, client):
         with pytest.raises(SourceFailed, match=r"check er1\.api_key"):

@@ -4,6 +4,8 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -334,6 +336,48 @@ async def test_expired_items_are_deleted_within_a_day_also_without_a_turn(tmp_pa
                 await hob.clock.advance(3_600)
                 await asyncio.sleep(0.005)
         assert hob.model.requests == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_forgotten_section_stays_forgotten_when_another_one_of_its_file_changes(tmp_path: Path) -> None:
+    folder = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green.")
+    plan = folder / "plan.md"
+    plan.write_text("# a\nSow in March.\n# b\nThe safe is behind it.\n")
+    async with visited(tmp_path) as hob:
+        await add(hob, folder)
+        items = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
+        (id,) = [item.id for item in items if "safe" in item.text]
+        await memory(hob).upkeep.forget(ForgetRequest(id=id))
+        plan.write_text("# a\nSow in April.\n\n# b\nThe safe is behind it.\n")
+        await add(hob, folder)
+        assert await known(hob, folder) == ["Sow in April.", "The shed is green."]
+    async with visited(tmp_path) as hob:
+        plan.write_text("# a\nSow in May.\n# b\nThe safe is behind it, on the left.\n")
+        await add(hob, folder)
+        assert await known(hob, folder) == ["Sow in May.", "The safe is behind it, on the left.", "The shed is green."]
+
+
+async def test_clock_that_jumps_by_years_deletes_nothing_before_it_has_been_so_for_a_day(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        owner, lifetime, began = hob.app.store.items.of(Scope("owner")), 30 * 86_400.0, hob.clock.now()
+        page = MemoryItem(
+            scope=Scope("owner"), layer=Layer.TOOL, source="tool:web_fetch", text="news of the harbour",
+            label=Label(Origin.WEB, Trust.UNTRUSTED), at=began.timestamp(), expires_at=began.timestamp() + lifetime,
+        )  # fmt: skip
+        await hob.app.store.items.add([page])
+        place = partial(hob.app.store.memory_work.place, "pruned")
+        async with asyncio.timeout(10):
+            while not (pruned := await place()):
+                await hob.clock.advance(1)
+            hob.clock.set_wall(began + timedelta(days=1_000))
+            while await place() == pruned:
+                await hob.clock.advance(3_600)
+                await asyncio.sleep(0.005)
+        assert await owner.select("i.layer = 'tool'")
+        async with asyncio.timeout(10):
+            while await owner.select("i.layer = 'tool'"):
+                await hob.clock.advance(3_600)
+                await asyncio.sleep(0.005)
 
 
 async def test_documents_that_hob_can_read_are_remembered_and_cited_by_their_lines(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ class Er1Sync:
     async def sync(self, client: Er1Client) -> int:
         """Store new or changed recordings; return their number. Raises SourceFailed, StoreErrors."""
         items = self._store.items.of(Scope(OWNER))
-        newest = await items.select("i.layer = ?", (Layer.ER1,), limit=1)
+        now = self._clock.now().timestamp()  # a recorder's clock may be wrong
+        newest = await items.select("i.layer = ? AND i.at <= ?", (Layer.ER1, now), limit=1)
         found = await client.recorded(max(0.0, newest[0].at - OVERLAP_SECONDS) if newest else 0.0)
         new = 0
         for recording in found:
@@ -66,5 +67,5 @@ class Er1Sync:
             new += await self._store.items.replace_source(first.scope, first.source, recording)
         if new:
             self._notify()
-        self._last = self._clock.now().timestamp()
+        self._last = now
         return new

@@ -17,10 +17,13 @@ from hob.workspace.settings import WorkspaceSettings
 
 PRUNE_SECONDS = 86_400.0
 """Seconds between two prunings."""
+MAX_GAP_SECONDS = 90 * 86_400.0
+"""If the last pruning seems longer ago, the clock may be wrong: nothing is deleted for a day."""
 LOOK_SECONDS = 30.0
 """Minimum seconds between two looks at the owner's files after turns."""
 WALK_SECONDS = 300.0
 """Minimum seconds between two looks at added documents after turns."""
+_PRUNED = "pruned"
 _REST_FACTOR = 9
 """After a look, changes are ignored for this many times its duration."""
 
@@ -80,9 +83,13 @@ class OwnersFiles:
                     await news.wait()
 
     async def _prune_daily(self) -> None:
+        store, clock = self._kernel.store, self._kernel.clock
         while True:
-            await self._service.prune(self._kernel.store.memory_lifecycle)
-            await self._kernel.clock.sleep(PRUNE_SECONDS)
+            now, last = clock.now().timestamp(), await store.memory_work.place(_PRUNED)
+            await store.memory_work.move(_PRUNED, int(now))
+            if not last or now - last < MAX_GAP_SECONDS:
+                await self._service.prune(store.memory_lifecycle)
+            await clock.sleep(PRUNE_SECONDS)
 
     async def _as_they_change(self) -> None:
         clock = self._kernel.clock

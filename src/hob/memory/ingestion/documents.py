@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.memory import SECTION, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label
 from hob.core.values import dataclass
 
@@ -29,7 +29,7 @@ def items_of_document(
             at=at,
             session=name,
             position=section.first,
-            kind="section",
+            kind=SECTION,
             evidence=(f"{name}#L{section.first}-L{section.last}",),
         )
         for section in split_sections(text, name, level)

@@ -36,7 +36,8 @@ class Consolidator(ConversationWork):
         looked = await self._work.place(CONSOLIDATION)
         upto, sessions = await self._work.sessions_since(looked) if self._settings.observe else (looked, [])
         now, pauses = self._clock.now().timestamp(), []
-        for scope, session in sessions:
+
+        async def summarise(scope: Scope, session: str) -> None:
             about = f"{scope.person}\n{scope.agent}\n{session}"
             said = await self._work.messages(scope, session, await self._work.place(CONSOLIDATION, about), 1)
             for talk in conversations(said):
@@ -44,7 +45,10 @@ class Consolidator(ConversationWork):
                 if 0 < left <= GAP_SECONDS:
                     pauses.append(left)
                 elif not await self._summarise(model, scope, about, talk):
-                    return 0.0
+                    pauses.append(0.0)
+                    return
+
+        await self._each(sessions, summarise)
         if pauses:
             return min(pauses)
         if upto > looked:

@@ -44,10 +44,13 @@ class Observer(ConversationWork):
             return None
         looked = await self._work.place(OBSERVER)
         upto, sessions = await self._work.sessions_since(looked)
-        for scope, session in sessions:
+
+        async def observe(scope: Scope, session: str) -> None:
             while await self._observe(model, scope, session):
                 continue
             await self._reflect(model, scope)
+
+        await self._each(sessions, observe)
         if upto > looked:
             await self._work.move(OBSERVER, upto)
         return None

@@ -199,6 +199,16 @@ class Erasure(StorePart):
         """Erase these memory items and what was derived from them; return the number of texts. Raises as above."""
         return await self._erase(Selection(json.dumps(list(ids)), (), _CONTENT_OF_ITEMS), reason)
 
+    async def add_tombstones(self, tombstones: Sequence[bytes], reason: str) -> None:
+        """Keep memories with these tombstones from being stored again. Raises StoreErrors."""
+        rows: list[Row] = [(-1, tombstone) for tombstone in tombstones]
+
+        def job(connection: apsw.Connection) -> None:
+            write_tombstones(self._home, rows, at := self._now(), reason)
+            add_tombstones(connection, ((*row, at, reason) for row in rows))
+
+        await self._writer.write(job)
+
     async def quotes(self, texts: Sequence[str]) -> Quotes:
         """Return the messages that repeat one of these texts. Raises StoreErrors."""
         return await self._readers.read(lambda connection: quotes_of(connection, texts))

@@ -8,14 +8,14 @@ from functools import lru_cache, partial
 
 import apsw
 
-from hob.core.memory import Layer, MemoryItem, Scope, layer_named
+from hob.core.memory import SECTION, Layer, MemoryItem, Scope, layer_named
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
-from hob.store.memory.tombstones import tombstone_of_item
+from hob.store.memory.tombstones import tombstone_of_item, tombstone_of_section
 
 COLUMNS = (
     "i.seq, i.id, i.scope, i.agent, i.layer, i.source, i.session, i.position, i.turn, i.speaker, i.role, i.kind, i.at,"
@@ -96,11 +96,12 @@ def add_items(
     content_writer = ContentWriter(connection)
     stored = [_masked(connection, item) for item in items]
     stones = [tombstone or tombstone_of_item(item.id) for item in stored]
+    sections = [tombstone_of_section(item) if item.kind == SECTION else b"" for item in stored]
     known = {id for (id,) in _rows_in(connection, _KNOWN, tuple(item.id for item in stored))}
-    forgotten: dict[bytes, float] = dict(_rows_in(connection, _FORGOTTEN_AT, tuple(stones)))
+    forgotten: dict[bytes, float] = dict(_rows_in(connection, _FORGOTTEN_AT, (*stones, *filter(None, sections))))
     added = []
-    for item, mark in zip(stored, stones, strict=True):
-        if item.id in known or forgotten.get(mark, -math.inf) >= item.at:
+    for item, mark, section in zip(stored, stones, sections, strict=True):
+        if item.id in known or section in forgotten or forgotten.get(mark, -math.inf) >= item.at:
             continue
         known.add(item.id)
         connection.execute(

@@ -43,7 +43,9 @@ class StoredWorkingNotes(StorePart):
         return None if row is None else WorkingNote(row[0], Label(Origin(row[1]), Trust(row[2])), row[3], row[4])
 
     async def newest(self) -> tuple[int, str]:
-        """Return the number of notes of sessions that are not private, and the text of the newest. Raises StoreErrors."""
+        """Return the number of notes, except those of private sessions, and the text of the newest. Raises
+        StoreErrors.
+        """
         texts = [text for session, text in await self._rows(_ALL) if not is_private(session)]
         return len(texts), texts[0] if texts else ""
 

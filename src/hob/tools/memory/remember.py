@@ -8,7 +8,7 @@ from dataclasses import replace
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidCall
 from hob.core.ids import SessionKey
-from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
+from hob.core.memory import SECTION, Memory, MemoryItem, WorkingNote, is_private
 from hob.core.ports.memory import Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
@@ -168,7 +168,7 @@ def _line(memory: Memory, *, cited: bool) -> str:
 
 
 def _item_line(item: MemoryItem, longest: int, *, cited: bool) -> str:
-    where = _where(item.evidence[0] if item.kind == "section" and item.evidence else item.source, item.label, cited)
+    where = _where(item.evidence[0] if item.kind == SECTION and item.evidence else item.source, item.label, cited)
     who = f"{item.speaker}, " if item.speaker else ""
     return f"- {item.text[:longest]} [{who}{utc_day(item.at)}{where}, {item.id[:12]}{_trust(item.label)}]"
 

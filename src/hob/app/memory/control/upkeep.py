@@ -8,7 +8,7 @@ from hob.app.memory.control.selection import OwnerSelection
 from hob.app.memory.parts import MemoryParts
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import TraceId
-from hob.core.memory import Layer, MemoryItem, Recalled
+from hob.core.memory import SECTION, Layer, MemoryItem, Recalled
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass, Trust
 from hob.gateway.memory import (
@@ -24,6 +24,7 @@ from hob.guard.audit.entries import of_action
 from hob.memory.views import export_view, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.erasure.quotes import Quotes
+from hob.store.memory.tombstones import tombstone_of_section
 
 _REASON = "its owner wanted it forgotten"
 _ITEMS_AT_ONCE = 10_000
@@ -87,6 +88,9 @@ class OwnerUpkeep:
         traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= MAX_QUOTES else set())
         versions = await self._store.facts.versions(self._scope, ids)
         pieces = await self._erase_traces(traces) if request.said else 0  # first, so that the request can be repeated
+        if request.id and (sections := [tombstone_of_section(item) for item in found if item.kind == SECTION]):
+            # the file still holds the text, and would bring it back with the next change of another section
+            await self._store.erasure.add_tombstones(sections, _REASON)
         if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
         return pieces + await self._store.erasure.erase_items([*ids, *versions], _REASON)
