@@ -26,6 +26,8 @@ class AcceptedFiles:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._name = str(path)
+        self._kept = path.with_name(KEPT)
         self._stamp: tuple[int, ...] | None = None
         self._hashes: Mapping[str, str] = {}
 
@@ -42,7 +44,7 @@ class AcceptedFiles:
     def stamp(self) -> tuple[int, ...] | None:
         """A value that changes with the accepted hashes; None if there is no record."""
         try:
-            found = self._path.stat()
+            found = os.stat(self._name)  # noqa: PTH116  # asked for every file: a Path costs more than the call
         except OSError:
             return None
         return (found.st_mtime_ns, found.st_size, found.st_ino)
@@ -69,14 +71,15 @@ class AcceptedFiles:
         if self.kept(name) is not None:
             return
         try:
-            write_private(self._path.with_name(KEPT) / name, data)
+            write_private(self._kept / name, data)
         except OSError as error:
             log.warning("what is accepted of %s cannot be kept: %s", name, error)
 
     def kept(self, name: str) -> bytes | None:
         """Return the content that was accepted last; None if it was not kept."""
         try:
-            data = (self._path.with_name(KEPT) / name).read_bytes()
+            with open(f"{self._kept}/{name}", "rb") as file:  # noqa: PTH123
+                data = file.read()
         except OSError:
             return None
         return data if self.accepts(name, digest(data)) else None

@@ -37,7 +37,7 @@ class BootstrapFiles:
         known = (stamps, self._accepted.stamp() if self._accepted is not None else None)
         if known != self._stamps:
             present = [name for name, stamp in zip(NAMES, stamps, strict=True) if stamp is not None]
-            root = self._root.resolve()
+            root = os.path.realpath(self._root)
             self._files = tuple(self._read(root, name) for name in present)
             self._stamps = known
         return self._files
@@ -55,10 +55,10 @@ class BootstrapFiles:
         except OSError as error:
             log.warning("what is accepted of the workspace cannot be written down: %s", error)
 
-    def _read(self, root: Path, name: str) -> BootstrapFile:
+    def _read(self, root: str, name: str) -> BootstrapFile:
+        path = f"{root}/{name}"
         try:
-            path = (root / name).resolve()
-            if not path.is_relative_to(root):
+            if os.path.islink(path) and not Path(path := os.path.realpath(path)).is_relative_to(root):  # noqa: PTH114
                 return BootstrapFile(name, "", digest(""), problem="leads out of the workspace and was not read")
             data = _read_bytes(path)
         except OSError as error:
@@ -90,7 +90,7 @@ def _stamp(path: str) -> _Stamp | None:
     return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: str) -> bytes:
     """Read at most one byte more than the limit from a resolved path.
 
     Raises OSError unless it is a plain file (a pipe would block).

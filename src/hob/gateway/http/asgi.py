@@ -59,7 +59,9 @@ class MaskedAnswers:
         await self._app(scope, receive, masked)
 
     def _clean(self, body: bytes) -> bytes:
-        return self._mask(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        text = body.decode("utf-8", "surrogateescape")
+        clean = self._mask(text)
+        return body if clean is text else clean.encode("utf-8", "surrogateescape")
 
 
 def _with_length(head: Message, size: int) -> Message:

@@ -5,27 +5,21 @@ are refused. https://git-scm.com/docs/git-config
 """
 
 import asyncio
-import os
-import select
 import shutil
-import signal
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
-from time import monotonic
-from typing import IO, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
+from hob.tools.exec.process_output import end_process, run_process
 from hob.tools.exec.repositories import mode_of, settings_that_run
 
 T = TypeVar("T")
 
 SECONDS, NETWORK_SECONDS = 20.0, 120.0
-_MAX_BYTES = 2_000_000
 _ALONE = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat",
     "-c", "commit.gpgsign=false", "-c", "submodule.recurse=false",
@@ -111,7 +105,7 @@ class GitRunner:
     ) -> str:
         environ = {**self._environ, "GIT_CEILING_DIRECTORIES": str(root.parent)}
         try:
-            status, said = _run_process(self._argv(root, command), environ, text, seconds, running, lines)
+            status, said = run_process(self._argv(root, command), environ, text, seconds, running, lines)
         except FileNotFoundError:
             self._git = ""
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
@@ -143,7 +137,7 @@ async def _in_thread(job: Callable[[list[int]], T]) -> T:
         return await asyncio.to_thread(job, running)
     except asyncio.CancelledError:
         for pid in running:
-            _end(pid)
+            end_process(pid)
         raise
 
 
@@ -161,79 +155,3 @@ def _check(root: Path) -> None:
             names=", ".join(found[:3]), file=folder / "config",
         )  # fmt: skip
         raise InvalidRequest(told)
-
-
-def _run_process(
-    argv: list[str],
-    environ: Mapping[str, str],
-    text: str,
-    seconds: float,
-    running: list[int],
-    lines: int | None,
-) -> tuple[int, str]:
-    """Run a process with this input and read its output. While it runs, `running` contains its pid.
-
-    Raises TimeoutError, InvalidRequest.
-    """
-    with tempfile.TemporaryFile() if text else nullcontext() as given:
-        if given is not None:
-            given.write(text.encode())
-            given.seek(0)
-        pid, output = _spawn(argv, environ, given)
-    running.append(pid)
-    status: int | None = None
-    try:
-        said, enough = _read_output(output, monotonic() + seconds, lines)
-        if not enough:
-            status = os.waitpid(pid, 0)[1]
-        return os.waitstatus_to_exitcode(status or 0), said
-    finally:
-        if status is None:
-            _end(pid)
-            os.waitpid(pid, 0)
-        running.clear()
-        os.close(output)
-
-
-def _spawn(argv: list[str], environ: Mapping[str, str], given: IO[bytes] | None) -> tuple[int, int]:
-    """Start a process with this file as input, at half the cost of a `Popen`. Return its pid and its output's pipe."""
-    output, writes = os.pipe()
-    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-    actions = [
-        nothing if given is None else (os.POSIX_SPAWN_DUP2, given.fileno(), 0),
-        (os.POSIX_SPAWN_DUP2, writes, 1),
-        (os.POSIX_SPAWN_DUP2, writes, 2),
-    ]
-    try:
-        pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setsid=True, setsigdef=(signal.SIGPIPE,))
-        return pid, output
-    except OSError:
-        os.close(output)
-        raise
-    finally:
-        os.close(writes)
-
-
-def _read_output(output: int, until: float, lines: int | None) -> tuple[str, bool]:
-    """Return the output, and whether there may be more."""
-    poll = select.poll()
-    poll.register(output, select.POLLIN | select.POLLHUP)
-    pieces: list[bytes] = []
-    size = ends = 0
-    while size < _MAX_BYTES:
-        if not poll.poll(max(0.0, until - monotonic()) * 1000):
-            raise TimeoutError
-        if not (piece := os.read(output, 65_536)):
-            return b"".join(pieces).decode("utf-8", "replace"), False
-        pieces.append(piece)
-        size, ends = size + len(piece), ends + piece.count(b"\n")
-        if lines is not None and ends >= lines:
-            return b"".join(pieces).decode("utf-8", "replace"), True
-    raise InvalidRequest(translatable("this is more than {count} bytes; choose a file", count=str(_MAX_BYTES)))
-
-
-def _end(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return

@@ -10,6 +10,7 @@ https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layo
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from os.path import lexists, normpath
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
@@ -77,7 +78,12 @@ def settings_that_run(repository: Path) -> list[str]:
             linked.append(name)
         elif S_ISREG(mode):
             texts.append(_start_of(path))
-    return [*linked, *(key for text in texts for key, _ in _harmful(_git_settings(text)))]
+    return [*linked, *(key for text in texts for key in _harmful_keys(text))]
+
+
+@lru_cache(16)  # read before every call of git, and rarely changed
+def _harmful_keys(text: str) -> tuple[str, ...]:
+    return tuple(key for key, _ in _harmful(_git_settings(text)))
 
 
 def mode_of(path: str) -> int:

@@ -120,7 +120,7 @@ class OwnerStatus:
     async def _decisions(self) -> Mapping[str, int]:
         """Return how often each decision about a proposed fact was made."""
         counted = await self._store.facts.decisions()
-        return {name: counted.get(name, 0) for name in FactDecision if name not in GOALS}
+        return {name.value: counted.get(name, 0) for name in FactDecision if name not in GOALS}
 
 
 def _settings_as_json(settings: MemorySettings) -> dict[str, Any]:

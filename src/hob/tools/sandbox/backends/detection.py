@@ -3,15 +3,15 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from hob.core.errors import NotConfigured
+from hob.core.errors import InvalidRequest, NotConfigured
 from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
+from hob.tools.exec.process_output import run_process
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
@@ -139,9 +139,9 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
     program = shutil.which("bwrap", path=path)
     if _SYSTEM != "Linux" or program is None:
         raise Unusable(translatable("bubblewrap (bwrap) is not installed"), _INSTALL)
-    tried = _run([program, *_TRIAL])
-    if tried.returncode != 0:
-        complaint = tried.stderr.strip().rpartition("\n")[2] or f"status {tried.returncode}"
+    status, said = _run([program, *_TRIAL])
+    if status != 0:
+        complaint = said.strip().rpartition("\n")[2] or f"status {status}"
         raise Unusable(translatable("bubblewrap cannot make namespaces ({complaint})", complaint=complaint), _ALLOW)
     told = Path(program).stat()
     options = _options(program, (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns))
@@ -151,7 +151,7 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
 @lru_cache(4)
 def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
     """Return the options of this program, cached as long as the file is unchanged. Raises Unusable."""
-    options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
+    options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"])[1], re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable(translatable("this bubblewrap is older than 0.3.3"), _INSTALL)
     return options
@@ -182,9 +182,9 @@ def _containers(name: str, sandbox_environment: SandboxEnvironment, path: str) -
             translatable("there is no image to run commands in"),
             translatable("Set sandbox.image to one that has what commands need."),
         )
-    tried = _run([program, "info", "--format", "{{.ServerVersion}}"], sandbox_environment.engine)
-    if tried.returncode != 0:
-        complaint = tried.stderr.strip().rpartition("\n")[2]
+    status, said = _run([program, "info", "--format", "{{.ServerVersion}}"], sandbox_environment.engine)
+    if status != 0:
+        complaint = said.strip().rpartition("\n")[2]
         raise Unusable(
             translatable("{program} does not answer ({complaint})", program=name, complaint=complaint),
             translatable("Start {program}, and let this user use it.", program=name),
@@ -192,10 +192,9 @@ def _containers(name: str, sandbox_environment: SandboxEnvironment, path: str) -
     return Containers(sandbox_environment, name, program)
 
 
-def _run(argv: list[str], environ: Mapping[str, str] = _PLAIN) -> subprocess.CompletedProcess[str]:
+def _run(argv: list[str], environ: Mapping[str, str] = _PLAIN) -> tuple[int, str]:
+    """Return the status and the output, including errors."""
     try:
-        return subprocess.run(
-            argv, capture_output=True, text=True, errors="replace", timeout=_SECONDS, env=dict(environ)
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(argv, 125, "", str(error))
+        return run_process(argv, environ, seconds=_SECONDS)
+    except (OSError, InvalidRequest) as error:
+        return 125, str(error)
