@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from hob.agent.prompt.rendering import end_of
+from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage
 from hob.core.steps import ModelAsked
 from hob.core.values import dataclass
 
 _MARKED = r"(?s)<(untrusted-[0-9a-f]{10}) from=(\w+)>\n(.*?)\n</\1>"
+_MARK = "<untrusted-"
 _CONVERSATION = ("not accepted", "summary", "history", "this turn")
 
 
@@ -36,7 +38,8 @@ def section_texts(step: ModelAsked, request: ModelRequest) -> Mapping[str, Seque
     found: dict[str, Sequence[SectionPiece]] = dict(_cut("system", request.system, parts[:place], "\n\n"))
     found["tools"] = [SectionPiece("system", _tool(each.description, each.schema), each.name) for each in request.tools]
     found |= _conversation(step, request.messages)
-    block = "".join(piece.text for piece in _between(request.messages, *step.ends[3:5])) if step.ends else ""
+    shown = _between(request.messages, step.ends[3], step.ends[4], {}) if step.ends else ()
+    block = "".join(piece.text for piece in shown)
     volatile = [each for each in parts[place:] if each[0] not in found]
     found |= _cut("user", block.removeprefix("<context>\n").removesuffix("\n</context>"), volatile, "\n")
     return {name: tuple(found[name]) for name, _ in parts if name in found}
@@ -54,19 +57,21 @@ def _cut(
 
 
 def _conversation(step: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
-    if not step.ends:  # requests stored by an earlier release do not separate them
-        return {name: _between(messages, (0, 0), end_of(messages)) for name in _CONVERSATION}
-    ends = ((0, 0), *step.ends, end_of(messages))
-    found = {name: _between(messages, *ends[n : n + 2]) for n, name in enumerate(_CONVERSATION)}
-    return {**found, "this turn": [*found["this turn"], *_between(messages, *ends[5:7])]}
-
-
-def _between(messages: Sequence[ModelMessage], start: tuple[int, int], end: tuple[int, int]) -> list[SectionPiece]:
     names = {call.id: call.name for each in messages if isinstance(each, AssistantMessage) for call in each.calls}
+    if not step.ends:  # requests stored by an earlier release do not separate them
+        return {name: _between(messages, (0, 0), end_of(messages), names) for name in _CONVERSATION}
+    ends = ((0, 0), *step.ends, end_of(messages))
+    found = {name: _between(messages, ends[n], ends[n + 1], names) for n, name in enumerate(_CONVERSATION)}
+    return {**found, "this turn": [*found["this turn"], *_between(messages, ends[5], ends[6], names)]}
+
+
+def _between(
+    messages: Sequence[ModelMessage], start: tuple[int, int], end: tuple[int, int], names: Mapping[CallId, str]
+) -> list[SectionPiece]:
+    """Return the pieces from one position to another; `names` are those of the tools, by call."""
     found: list[SectionPiece] = []
-    for n, message in enumerate(messages[: end[0]], 1):
-        if n < start[0]:
-            continue
+    first = max(1, start[0])
+    for n, message in enumerate(messages[first - 1 : end[0]], first):
         text = message.text[start[1] if n == start[0] else 0 : end[1] if n == end[0] else None].strip("\n")
         match message:
             case ToolMessage():
@@ -83,7 +88,7 @@ def _between(messages: Sequence[ModelMessage], start: tuple[int, int], end: tupl
 def _pieces(role: str, text: str, name: str = "") -> list[SectionPiece]:
     """Split the text into marked and unmarked pieces."""
     found, place = [], 0
-    for marked in re.finditer(_MARKED, text):
+    for marked in re.finditer(_MARKED, text) if _MARK in text else ():
         found += [SectionPiece(role, text[place : marked.start()].strip("\n"), name)]
         found += [SectionPiece(role, marked[3], name, marked[2])]
         place = marked.end()

@@ -1,8 +1,8 @@
 """Traces: the spans of one message, with its task, decisions and approvals."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict, TypeVar
 
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -21,6 +21,8 @@ from hob.guard.policy.rule_names import explain_verdict
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
+
+T = TypeVar("T")
 
 
 class SpanAnswer(TypedDict):
@@ -203,8 +205,8 @@ async def _trace(call: EndpointCall[Any], maximum: int | None = MAX_TEXT) -> Tra
     turns = _turns(events)
     # concurrent queries share one trip to the database
     steps, asked, files, row, decisions, erased = await asyncio.gather(
-        asyncio.gather(*map(store.journal.load_steps, turns)),
-        asyncio.gather(*(store.approvals.of_turn(turn) for turn in turns if shown)),
+        _of_each(turns, store.journal.load_steps),
+        _of_each(turns if shown else (), store.approvals.of_turn),
         attached_files(call, events),
         _task_row(store, turns),
         _decisions(store, turns),
@@ -259,7 +261,12 @@ def _turns(events: Iterable[TimelineEvent]) -> list[TurnId]:
 
 
 async def _decisions(store: Store, turns: Iterable[TurnId]) -> list[PolicyDecision]:
-    return [each for found in await asyncio.gather(*map(store.decisions.find, turns)) for each in found]
+    return [each for found in await _of_each(turns, store.decisions.find) for each in found]
+
+
+async def _of_each(turns: Iterable[TurnId], find: Callable[[TurnId], Awaitable[T]]) -> list[T]:
+    """Return what is found for each turn. A trace has few turns, mostly one, for which tasks would cost more."""
+    return [await find(turn) for turn in turns]
 
 
 def _decision(decision: PolicyDecision) -> DecisionAnswer:

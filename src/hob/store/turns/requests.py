@@ -28,7 +28,6 @@ from hob.store.database.rows import Row, all_rows, marks
 from hob.store.erasure.content import learned, masked
 
 _DAY = 86_400.0
-_HEAD = 3  # parts before the messages: system text, tools, the rest
 _FIND = (
     "SELECT id, trace_id FROM turns WHERE id IN (SELECT :id UNION ALL SELECT turn FROM inbox WHERE id = :id"
     " UNION ALL SELECT turn FROM timeline WHERE trace_id = :id) ORDER BY seq DESC LIMIT 1"
@@ -200,13 +199,13 @@ def _plain(message: ModelMessage) -> dict[str, Any]:
 
 
 def _request(texts: Sequence[str]) -> ModelRequest:
-    rest: dict[str, Any] = json.loads(texts[2])
+    tools, rest, *messages = json.loads(f"[{','.join(texts[1:])}]")  # at once: each call of the parser costs as much
     key, thinking = rest["cache_key"], rest["thinking"]
     return ModelRequest(
         rest["model"],
         texts[0],
-        tuple(_message(json.loads(text)) for text in texts[_HEAD:]),
-        tuple(ToolSpec(name, description, schema) for name, description, schema in json.loads(texts[1])),
+        tuple(map(_message, messages)),
+        tuple(ToolSpec(name, description, schema) for name, description, schema in tools),
         rest["max_tokens"],
         None if key is None else SessionKey(key),
         models=tuple(rest["models"]),
