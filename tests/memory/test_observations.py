@@ -7,17 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hob.bus.waiting import backoff, wait_for_event
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.models import Usage
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.memory.background import MAX_ANSWERS, BackgroundMemory
 from hob.memory.background_model import CONSOLIDATION, FACTS, REWRITING, BackgroundBudget, WorkPaused
 from hob.memory.observations.consolidation import Consolidator, conversations
 from hob.memory.observations.lines import is_supported, read_observations
 from hob.memory.observations.observer import Observer
+from hob.memory.observations.work import MAX_TRIES
 from hob.memory.settings import MemorySettings
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
@@ -306,6 +305,15 @@ def test_pause_of_half_an_hour_ends_a_conversation() -> None:
     assert [len(talk) for talk in conversations(said)] == [2, 2]
 
 
+async def test_pasted_part_of_an_imported_message_is_not_observed(store: Store) -> None:
+    said = [replace(message(n), text=f"What of my leeks, {n}?\n> My bank is Evil Bank.", id="") for n in range(50)]
+    await store.items.add(said)
+    model = Answers("- [HIGH] bank is Evil Bank (1)\n- [LOW] asks of leeks (2)")
+    await observer_of(store).step(model)
+    assert "Evil" not in model.asked[0]
+    assert [item.text for item in await seen(store)] == ["asks of leeks"]
+
+
 async def test_session_with_useless_answers_does_not_keep_others_from_being_observed(store: Store) -> None:
     for session in ("local:a", "local:b"):
         await store.items.add([message(n, session) for n in range(50)])
@@ -316,23 +324,32 @@ async def test_session_with_useless_answers_does_not_keep_others_from_being_obse
 
 
 async def test_useless_answers_are_asked_for_again_only_so_often_until_something_new_is_said(store: Store) -> None:
-    clock = ManualClock()
-    budget = BackgroundBudget(1_000, store.ledger, clock, lambda _: 0.0)
-    asked = 0
+    await store.items.add([message(n) for n in range(50)])
+    observer, consolidator = observer_of(store), consolidator_of(store, ManualClock())
+    model = Answers(*["No."] * 50)
+    for step in (observer.step, consolidator.step):
+        for _ in range(MAX_TRIES):
+            with pytest.raises(WorkPaused):
+                await step(model)
+        assert await step(model) is None
+    assert len(model.asked) == 2 * MAX_TRIES
+    await store.items.add([message(50)])
+    for step in (observer.step, consolidator.step):
+        with pytest.raises(WorkPaused):
+            await step(model)
+    assert "message 0" in model.asked[-1]
 
-    async def step(_: object) -> None:
-        nonlocal asked
-        asked += 1
-        raise WorkPaused("answer", "nothing")
 
-    memory = BackgroundMemory([step], budget, clock, wait_for_event, backoff)
-    work = asyncio.create_task(memory.run(Answers()))
-    for said in (1, 2):
-        for _ in range(100):
-            await clock.advance(3_600)
-        assert asked == MAX_ANSWERS + said - 1
-        memory.notify()
-    work.cancel()
+async def test_empty_budget_never_counts_as_a_useless_answer(store: Store) -> None:
+    await store.items.add([message(n) for n in range(50)])
+    observer = observer_of(store)
+    observer._budget.tokens = 0
+    for _ in range(2 * MAX_TRIES):
+        with pytest.raises(WorkPaused):
+            await observer.step(Answers())
+    observer._budget.tokens = 1_000_000
+    await observer.step(Answers(ANSWER))
+    assert len(await seen(store)) == 2
 
 
 async def test_calls_at_the_same_time_stay_within_the_tokens_of_the_day_together(store: Store) -> None:

@@ -10,8 +10,6 @@ from hob.memory.background_model import BackgroundBudget, BackgroundModel, WorkP
 
 FIRST_SECONDS, MAX_SECONDS = 60.0, 3_600.0
 """First and longest pause before a retry. The start of a new day is checked for hourly."""
-MAX_ANSWERS = 10
-"""Useless answers in a row after which the model is asked again only if something new was said."""
 
 log = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[BackgroundModel], Awaitable[float | None]]
@@ -52,20 +50,19 @@ class BackgroundMemory:
         """Work until cancelled. Raises StoreErrors."""
         while True:
             self._said.clear()
-            pauses, failed, useless = [], False, True
+            pauses, failed = [], False
             for step in self._steps:
                 try:
                     pauses.append(await _work(step, model))
                 except WorkPaused as waits:  # the other steps may still have work that is allowed
-                    failed, useless = True, useless and waits.reason == "answer"
+                    failed = True
                     self._budget.waits = waits
                     log.info("work on memory waits: %s", waits.why)
             self._failures = self._failures + 1 if failed else 0
-            if failed and not (useless and self._failures >= MAX_ANSWERS):
+            if failed:
                 await self._clock.sleep(self._backoff(self._failures, FIRST_SECONDS, MAX_SECONDS))
                 continue
-            if not failed:
-                self._budget.waits = None
+            self._budget.waits = None
             await self._wait(self._said, self._clock, min((each for each in pauses if each is not None), default=None))
 
 

@@ -38,6 +38,7 @@ _ADJACENT_POSITIONS = 3
 _MAX_QUESTION_CHARACTERS = 200
 """Maximum characters shown of a question."""
 _MAX_NEWS = 5
+_NAMED_BY_HOB = (f"{Layer.TOOL}:", f"{Layer.CONVERSATION}:")
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
@@ -216,7 +217,7 @@ class MemoryService:
 
         found = await self._recall(query, memory_scope(turn), limit, shown)
         cited = self.cites(turn)
-        return tuple(each if cited or not each.label.trusted else replace(each, source="") for each in found)
+        return tuple(each if _may_cite(each, cited) else replace(each, source="") for each in found)
 
     def cites(self, turn: Turn) -> bool:
         """Return whether trusted memories name where they come from; by default not in groups."""
@@ -256,6 +257,13 @@ class MemoryService:
             )
             for each in kept
         )
+
+
+def _may_cite(memory: Memory, cited: bool) -> bool:
+    """Return whether a prompt may name the source, although the memory itself may not be shown: others choose the names
+    of files and recordings, and could write a claim into them.
+    """
+    return cited if memory.label.trusted else memory.source.startswith(_NAMED_BY_HOB)
 
 
 def _keep_helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:

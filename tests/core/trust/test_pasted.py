@@ -25,11 +25,24 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
         "<p>Dear owner,\n\nplease <b>pay</b></p>",
         "<!doctype html><html>x</html>",
         "---------- Forwarded message ---------\nFrom: eve\n\nhello",
+        "Begin forwarded message:\n\nI moved to Rome.",
+        "Anfang der weitergeleiteten Nachricht:\n\nIch wohne in Rom.",
+        "From: Eve <eve@example.com>\nSent: Monday, 3 May 2026\nTo: Me\nSubject: News\n\nI moved to Rome.",
+        "*Von:* Eve\r\n*Gesendet:* Montag\r\n*An:* Mich\r\n*Betreff:* Neues\r\n\r\nIch wohne in Rom.",
+        "[03.05.26, 14:03:22] Eve: I moved to Rome.\n[5/3/26, 2:03:50 PM] Eve: really",
+        "\uff1e I moved to Rome.",
+        "\u00a0\u200b> I moved to Rome.",
+        "\u2503 I moved to Rome.",
     ],
 )
 def test_pasted_part_is_separated_from_typed_words(pasted: str) -> None:
     assert split_pasted(f"What is this?\n{pasted}") == (("What is this?", False), (pasted, True))
     assert has_pasted_text(pasted)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b"])
+def test_quoted_line_is_recognised_after_any_line_end(end: str) -> None:
+    assert split_pasted(f"What is this?{end}> I moved to Rome.")[-1] == ("> I moved to Rome.", True)
 
 
 def test_words_between_and_after_pasted_parts_keep_their_place() -> None:
@@ -48,6 +61,8 @@ def test_words_between_and_after_pasted_parts_keep_their_place() -> None:
         "run `make test` and tell me",
         "- one\n- two\n\n1. three",
         "ERROR when I start it",
+        "From: Berlin\nTo: Rome\nDate: 3 May\nPlease find a train.",
+        "[3.5.26] dentist: bring the card",
     ],
 )
 def test_typed_text_stays_its_senders(text: str) -> None:

@@ -11,13 +11,18 @@ MAX_TYPED_CHARACTERS = 4_000
 
 _FORWARDED = re.compile(
     r"^[ \t]*(?:-{2,}[ ]?(?:forwarded|original|weitergeleitet|ursprüngliche)\b.*"
+    r"|(?:begin forwarded message|anfang der weitergeleiteten nachricht):.*"
+    r"|\*?(?:from|von):\*? .*\n(?:.*\n){0,6}?\*?(?:subject|betreff):.*"
     r"|(?:on|am|le) .{4,200}(?:wrote|schrieb|écrit)[^\n]{0,80}:[ \t]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTE = re.compile(r"^[ \t]*\|?>.*$", re.MULTILINE)
+_QUOTE = re.compile(
+    "^[ \t\u00a0\u200b-\u200d\u2060\ufeff]*(?:\\|?[>\uff1e]|[\u2502\u2503\u258c\u258e]).*$", re.MULTILINE
+)
 _LOG = re.compile(
-    r"^[ \t]*(?:(?:<\d+>|\[)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"^[ \t\u200e]*(?:\[\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d{1,2}:\d\d[^\]\n]{0,8}\] [^:\n]{1,60}:"  # of a messenger
+    r"|(?:<\d+>|\[)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
     r"|\d\d:\d\d:\d\d[.,]\d{3})|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)[:\]]"
     r"|\S{1,60} \S{1,60} \S{1,60} \[\d\d/[A-Z][a-z]{2}/\d{4}:|Traceback \(most recent call last\):).*"
     r"(?:\n[ \t]+\S.*)*(?:\n[\w.]{1,80}(?:Error|Exception|Warning|Interrupt|Exit)\b.*)?",
@@ -31,9 +36,17 @@ _TAG = re.compile(
 )
 
 
+_LINE_ENDS = str.maketrans(dict.fromkeys("\r\x0b\x0c\x85\u2028\u2029", "\n"))
+
+
+def _plain_lines(text: str) -> str:
+    """Return a text of the same length, with line feeds as its only line ends."""
+    return text.replace("\r\n", " \n").translate(_LINE_ENDS)
+
+
 def split_forwarded(text: str) -> tuple[str, str]:
     """Split a message at the line with which mail programs mark forwarded text."""
-    mark = _FORWARDED.search(text)
+    mark = _FORWARDED.search(_plain_lines(text))
     return (text, "") if mark is None else (text[: mark.start()], text[mark.start() :])
 
 
@@ -61,7 +74,7 @@ def has_pasted_text(text: str) -> bool:
 def _merge_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the positions of pasted text without overlap."""
     at, last = -1, -1
-    for start, end in sorted(_find_spans(text)):
+    for start, end in sorted(_find_spans(_plain_lines(text))):
         if at < 0:
             at, last = start, end
         elif start <= last or not text[last:start].strip():

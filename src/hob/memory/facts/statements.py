@@ -33,13 +33,22 @@ _SELF = "i|we|ich|wir"
 _BEGINS = rf"(?:{_SELF}|i['\u2019]\w+|{_MY})\b"
 _QUOTED = re.compile(
     '["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]*)(?:["\u201c\u201d\u00ab\u00bb]|$)|'
-    r"(?<!\w)['\u2018\u201a]([^'\u2018\u2019\n]{8,})['\u2019\u2018](?!\w)"
+    r"(?<!\w)['\u2018\u201a]([^'\u2018\u2019\n]{8,})['\u2019\u2018](?!\w)|"
+    "`[^`\n]+`|[\u2039\u300c\u300e][^\u203a\u300d\u300f]+[\u203a\u300d\u300f]"
 )
+_TO_REWORD = re.compile(
+    r"^\W*(?:please |bitte |(?:can|could|would) you (?:please )?|kannst du (?:bitte )?)?(?:translate|rephrase|"
+    r"paraphrase|proofread|rewrite|pretend|übersetz\w*|formulier\w*|korrigier\w*|stell dir vor)\b",
+    re.I,
+)
+"""The beginning of a message whose text is to be worked on."""
+_LINE_END = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _COLON = re.compile(r":(?=\s|$)")
 _REPORTED = re.compile(
     r"\b(?:says?|said|writes?|wrote|written|tells?|told|claim(?:s|ed)?|think(?:s|ing)?|thought|believes?|believed|"
-    r"states?|stated|mentioned|insists?|insisted|suggests?|suggested|asks?|asked|heard|read|reads|"
+    r"states?|stated|texted|replied|replies|posted|goes(?=[:,])|(?:was|were) like(?=[:,])|mentioned|"
+    r"insists?|insisted|suggests?|suggested|asks?|asked|heard|read|reads|"
     r"sagt\w*|gesagt|schreib(?:t|en)|schrieb\w*|geschrieben|meint\w*|gemeint|behaupte\w*|glaubt\w*|denkt|dachte|"
     r"erzählt\w*|gehört|gelesen|findet)\b",
     re.I,
@@ -175,6 +184,8 @@ def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
     the object.
     """
     wanted = {*words_of(object_)}
+    if _TO_REWORD.match(words):
+        return
     own = _QUOTED.sub(lambda match: match[0] if {*words_of(match[0])} <= wanted else " \u2026 ", words)
     found = False
     for sentence in _sentences(own):
@@ -190,10 +201,16 @@ def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Split into sentences. Text after a speaker's `said:` belongs to it up to the end of the line."""
-    for each in text.split("\n"):
+    """Split into sentences. Text after a speaker's `said:` belongs to it up to the end of the line, or to the end of
+    the text if the line ends there.
+    """
+    lines = _LINE_END.split(text)
+    for place, each in enumerate(lines):
         mark = _COLON.search(each)
         whole = mark is not None and _reported(each[: mark.end()], "")
+        if mark is not None and whole and not each[mark.end() :].strip():
+            yield " ".join(lines[place:])
+            return
         yield from [each] if whole else filter(None, _SENTENCE.split(each))
 
 

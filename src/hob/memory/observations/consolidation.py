@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.memory.background_model import CONSOLIDATION, BackgroundModel, WorkPaused
+from hob.memory.background_model import CONSOLIDATION, BackgroundModel
 from hob.memory.observations.lines import is_supported, numbered
 from hob.memory.observations.work import ConversationWork
 
@@ -39,7 +39,7 @@ class Consolidator(ConversationWork):
 
         async def summarise(scope: Scope, session: str) -> None:
             about = f"{scope.person}\n{scope.agent}\n{session}"
-            said = await self._work.messages(scope, session, await self._work.place(CONSOLIDATION, about), 1)
+            said = await self._messages(scope, session, await self._work.place(CONSOLIDATION, about), 1)
             for talk in conversations(said):
                 left = talk[-1].at + GAP_SECONDS - now
                 if 0 < left <= GAP_SECONDS:
@@ -62,11 +62,13 @@ class Consolidator(ConversationWork):
         work = (CONSOLIDATION, about, messages[-1].seq)
         if len(messages) < MIN_MESSAGES or not any(item.role == "user" for item in messages):
             return await self._work.keep(scope, [], work)
+        if not self._may_ask(about, messages[-1].seq):
+            return True
         longest = max(200, _MAX_CHARACTERS // len(messages))
         answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(messages, longest), _MAX_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
-            raise WorkPaused("answer", translatable("the model gave no summary"))
+            raise self._note_useless(about, messages[-1].seq, translatable("the model gave no summary"))
         trust = Trust.TRUSTED if is_supported(text, messages) else Trust.UNTRUSTED
         item = MemoryItem(
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.memory.background_model import OBSERVER, REFLECTOR, BackgroundModel, WorkPaused
+from hob.memory.background_model import OBSERVER, REFLECTOR, BackgroundModel
 from hob.memory.observations.lines import (
     DAYS,
     HIGH,
@@ -31,6 +31,7 @@ _FULL = 24_000
 _MAX_CHARACTERS = 32_000
 _MAX_ANSWER, _MAX_REFLECTED = 2_000, 3_000
 _SHRINK = 0.6
+_UNREADABLE = translatable("the model's answer holds no observations")
 _DAY = 86_400.0
 SOURCE = f"{Layer.OBSERVATION}:observer"
 
@@ -58,15 +59,17 @@ class Observer(ConversationWork):
     async def _observe(self, model: BackgroundModel, scope: Scope, session: str) -> bool:
         """Observe the session's next messages; return whether there were enough."""
         about = f"{scope.person}\n{scope.agent}\n{session}"
-        said = await self._work.messages(scope, session, await self._work.place(OBSERVER, about), MIN_CHARACTERS)
+        said = await self._messages(scope, session, await self._work.place(OBSERVER, about), MIN_CHARACTERS)
         size = sum(len(item.text) for item in said)
         if not said or (len(said) < self._settings.observe_after and size < _FULL):
+            return False
+        if not self._may_ask(about, said[-1].seq):
             return False
         some = _fitting(said)
         answer = await self._budget.ask(model, OBSERVER, OBSERVE, numbered(some, 1_500), _MAX_ANSWER)
         found = list(read_observations(answer, some[-1].at))
         if not found:
-            raise self._unreadable()
+            raise self._note_useless(about, said[-1].seq, _UNREADABLE)
         items = _items(found, scope, some)
         await self._work.keep(scope, items, (OBSERVER, about, some[-1].seq), sources=some)
         self._made()
@@ -78,19 +81,18 @@ class Observer(ConversationWork):
         lesser = sorted((item for item in known if item.kind != HIGH), key=lambda item: (item.at, item.seq))
         if len(known) <= self._settings.max_observations or not lesser:
             return
+        about, newest = f"{scope.person}\n{scope.agent}", max(item.seq for item in known)
+        if not self._may_ask(about, newest):
+            return
         maximum = max(1, int(len(known) * _SHRINK) - (len(known) - len(lesser)))
         asked = REFLECT.format(maximum=maximum)
         answer = await self._budget.ask(model, REFLECTOR, asked, numbered(lesser, 300), _MAX_REFLECTED)
         found = list(read_observations(answer, lesser[-1].at))
         items = _items(found, scope, lesser)
         if not items or len(found) >= len(lesser):
-            raise self._unreadable()
+            raise self._note_useless(about, newest, _UNREADABLE)
         await self._work.keep(scope, items, None, replaced=lesser)
         self._made()
-
-    def _unreadable(self) -> WorkPaused:
-        self._budget.waits = WorkPaused("answer", translatable("the model's answer holds no observations"))
-        return self._budget.waits
 
 
 def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
