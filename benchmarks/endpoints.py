@@ -7,8 +7,8 @@ import json
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from math import inf
 from pathlib import Path
-from statistics import median
 
 from benchmarks import dashboard, history
 from benchmarks.bench import Bench, Client, Daemon
@@ -48,16 +48,14 @@ def measure(bench: Bench) -> Iterator[Row]:
         Client(bench.model).call("POST", "/_fake/script", _SHOWN)
         client.say("Show me the sales.")
         examples = _examples(client, page)
-        wait_until_idle(daemon.pid)  # work that follows turns
-        for each in (client, page):
-            each.close()  # the server has closed it by now; the next call reconnects
-        costs = {
-            f"{path}{where}": _cost(daemon, asks, path, rounds)
+        asked = {
+            f"{path}{where}": (asks, path)
             for where, asks, rows in (("", client, ENDPOINTS), (" of the dashboard", page, api_v1_of(SUBSYSTEMS)))
             for row in rows
             if row.method == "GET" and row.media[:1] == (JSON,) and not row.local and 503 not in row.statuses
             for path in (_filled(row.path, examples),)
         }
+        costs = _lowest_costs(daemon, asked, rounds)
     for path in sorted(costs, key=costs.__getitem__, reverse=True)[:_NAMED]:
         yield Row(f"GET {path}", costs[path], "ms CPU", LIMIT)
     over = sum(each > LIMIT for each in costs.values())
@@ -121,12 +119,21 @@ def _filled(path: str, examples: Mapping[str, str]) -> str:
     return f"{head}{wanted}" if brace else f"{path}{wanted}"
 
 
-def _cost(daemon: Daemon, client: Client, path: str, rounds: int) -> float:
-    """Return the median cost of a call in CPU milliseconds."""
-    spent: list[float] = []
-    for _ in range(rounds + 1):
-        before = cpu_of(daemon.pid)
-        for _ in range(10):
+def _lowest_costs(daemon: Daemon, asked: Mapping[str, tuple[Client, str]], rounds: int) -> Mapping[str, float]:
+    """Return the lowest cost of each call in CPU milliseconds, over rounds of ten calls, each after one that warms.
+
+    Background work of the daemon and other programs on its cores can only add to a cost, so the lowest is closest to
+    that of the answer itself. The calls take turns, so that what lasts for seconds does not fall on one of them.
+    """
+    costs = dict.fromkeys(asked, inf)
+    for number in range(rounds + 1):
+        wait_until_idle(daemon.pid)
+        for name, (client, path) in asked.items():
+            client.close()  # the server may have closed it by now; the next call reconnects
             client.get(path)
-        spent.append((cpu_of(daemon.pid) - before) * 100)
-    return median(spent[1:])
+            before = cpu_of(daemon.pid)
+            for _ in range(10):
+                client.get(path)
+            if number:  # the first round loads modules and fills caches
+                costs[name] = min(costs[name], (cpu_of(daemon.pid) - before) * 100)
+    return costs

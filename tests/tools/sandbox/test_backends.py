@@ -1,6 +1,8 @@
 """Command lines of backends that this machine may lack, and detection if none works."""
 
 import asyncio
+import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.tools.sandbox import places
 from hob.tools.sandbox.backends.containers import Containers
-from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.backends.detection import find_backend, try_backend
 from hob.tools.sandbox.backends.seatbelt import profile
 from hob.tools.sandbox.job import MIB, JobRoot, Limits, SandboxJob, Window
 from hob.tools.sandbox.running_command import OutputCallbacks, run
@@ -110,6 +112,32 @@ def test_nothing_runs_unconfined_if_no_sandbox_works(tmp_path: Path, monkeypatch
     monkeypatch.setattr("hob.tools.sandbox.backends.detection.landlock_version", lambda: 0)
     with pytest.raises(NotConfigured, match=r"bubblewrap.*Or set sandbox\.backend to docker, podman, or plain"):
         find_backend("auto", sandbox_environment(tmp_path), "/nowhere")
+
+
+BWRAP = """#!/bin/sh
+echo tried >> {log}
+test "$1" = --help && echo "  --json-status-fd FD" && exit
+exit {status}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is Linux's")
+def test_bubblewrap_that_works_is_not_tried_again_until_it_changes(tmp_path: Path) -> None:
+    program, log = tmp_path / "bwrap", tmp_path / "log"
+
+    def tries(status: int) -> int:
+        """Return how often this program is started by two detections."""
+        log.write_text("")
+        program.write_text(BWRAP.format(log=log, status=status))
+        program.chmod(0o755)
+        for _ in range(2):
+            with nullcontext() if status == 0 else pytest.raises(NotConfigured, match="cannot make namespaces"):
+                try_backend("bubblewrap", str(tmp_path))
+        return len(log.read_text().split())
+
+    assert tries(status=1) == 2  # it may work next time
+    assert tries(status=0) == 2  # the trial, and its options
+    assert tries(status=12) == 2
 
 
 def test_plain_backend_is_only_chosen_by_name(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ class OwnerAdministration:
         return await asyncio.to_thread(_secrets, self._config())
 
     async def sandbox(self) -> SandboxAnswer:
-        """Return the sandbox of commands and its limits. Starts a process."""
+        """Return the sandbox of commands and its limits. May start a process."""
         return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
 
     async def identity(self) -> IdentityFilesAnswer:

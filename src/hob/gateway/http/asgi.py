@@ -47,11 +47,12 @@ class MaskedAnswers:
                     head = message
                 return
             if message["type"] == "http.response.body":
-                body = self._clean(message.get("body", b""))
+                body = message.get("body", b"")
+                clean = self._clean(body)
                 if head is not None:
-                    await send(_with_length(head, len(body)))
+                    await send(head if clean is body else _with_length(head, len(clean)))
                     head = None
-                message = {**message, "body": body}
+                message = {**message, "body": clean}
             elif message["type"] == "websocket.send":
                 message = {**message, "text": self._mask(message["text"])}
             await send(message)

@@ -29,6 +29,11 @@ _TRIAL = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"),
     *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"),
 )
+_SWITCHES = (
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+)
 _INSTALL = translatable("Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap).")
 _ALLOW = translatable(
     "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 or user.max_user_namespaces=15000; on Ubuntu "
@@ -60,7 +65,7 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
     """Return the backend of this name after trying it; for `auto` the strongest that works. `path` is searched for
     programs.
 
-    Starts a process and waits for it (about 10 ms). Raises NotConfigured if nothing can confine commands: they run
+    May start a process and wait for it (about 10 ms). Raises NotConfigured if nothing can confine commands: they run
     without a sandbox only if `plain` is requested by name.
     """
     found = _choose(name, sandbox_environment, path)
@@ -139,18 +144,33 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
     program = shutil.which("bwrap", path=path)
     if _SYSTEM != "Linux" or program is None:
         raise Unusable(translatable("bubblewrap (bwrap) is not installed"), _INSTALL)
+    told = os.stat(program)  # noqa: PTH116
+    stamp = (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns)
+    return Bubblewrap(program, _try_bubblewrap(program, stamp, _switches()), sandbox_environment)
+
+
+def _switches() -> tuple[bytes, ...]:
+    """Return the kernel's settings that allow user namespaces."""
+    found: list[bytes] = []
+    for path in _SWITCHES:
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123
+                found.append(file.read())
+        except OSError:
+            found.append(b"")
+    return tuple(found)
+
+
+@lru_cache(4)
+def _try_bubblewrap(program: str, _stamp: tuple[int, ...], _switches: tuple[bytes, ...]) -> frozenset[str]:
+    """Return the options of this program. Raises Unusable if it does not work.
+
+    That it works is remembered as long as the file and the kernel's settings are unchanged.
+    """
     status, said = _run([program, *_TRIAL])
     if status != 0:
         complaint = said.strip().rpartition("\n")[2] or f"status {status}"
         raise Unusable(translatable("bubblewrap cannot make namespaces ({complaint})", complaint=complaint), _ALLOW)
-    told = Path(program).stat()
-    options = _options(program, (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns))
-    return Bubblewrap(program, options, sandbox_environment)
-
-
-@lru_cache(4)
-def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
-    """Return the options of this program, cached as long as the file is unchanged. Raises Unusable."""
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"])[1], re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable(translatable("this bubblewrap is older than 0.3.3"), _INSTALL)
