@@ -1,6 +1,7 @@
 """What enters memory: what was said, found and written, without greetings, noise and what is private."""
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -67,6 +68,13 @@ def test_item_records_speaker_source_and_expiry() -> None:
         "telegram:1",
     )
     assert (item.scope, item.label, item.expires_at) == (Scope("owner"), OWNER_LABEL, 100.0 + 30 * 86_400)
+
+
+def test_no_one_is_named_as_speaker_of_what_several_people_wrote() -> None:
+    turn = turn_of(group=True)
+    eve = replace(turn.inbounds[0], sender=Sender("9", "Eve", SenderClass.STRANGER))
+    (item,) = items_of_turn(replace(turn, inbounds=(*turn.inbounds, eve)), [said("I live in Paris.")], MemorySettings())
+    assert item.speaker == ""
 
 
 def test_tool_result_is_stored_as_its_tools_claim_unless_it_is_trivial() -> None:

@@ -201,9 +201,10 @@ async def test_other_peoples_messages_are_not_observed(store: Store) -> None:
     assert model.asked == []
 
 
-async def test_observation_without_the_owners_words_is_dropped(store: Store) -> None:
+@pytest.mark.parametrize("role", ["assistant", "user"])  # Hob's messages to itself have the role of people's
+async def test_observation_without_the_owners_words_is_dropped(store: Store, role: str) -> None:
     await store.items.add([message(n) for n in range(49)])
-    await store.items.add([message(49, label=Label(Origin.MODEL, Trust.TRUSTED), role="assistant")])
+    await store.items.add([message(49, label=Label(Origin.MODEL, Trust.TRUSTED), role=role)])
     await observer_of(store).step(
         Answers("- [HIGH] The owner's bank is First Elsewhere (3)\n- [HIGH] leeks in the garden (50)")
     )

@@ -200,6 +200,7 @@ class GoalNote:
     text: str
     at: float = 0.0
     id: str = ""
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,23 @@ async def test_statement_is_stored_once_across_restarts_and_rebuilds(tmp_path: P
         assert await texts(hob) == ["My sister is called Anna."]
 
 
+async def test_forgotten_message_does_not_come_back_from_a_fork(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        for text in ("My sister is called Anna.", "/new", "The safe is behind the clock."):
+            await hob.answer(text, ME)
+        await eventually(hob, ["My sister is called Anna.", "The safe is behind the clock."])
+        await hob.answer("/fork", ME)
+        (safe,) = [
+            item for item in await hob.app.store.items.of(OWNER).select("i.role = 'user'") if "safe" in item.text
+        ]
+        await hob.app.api.port(MemoryControls).upkeep.forget(ForgetRequest(id=safe.id))
+        await hob.app.store.followers.forget(FOLLOWER)
+    async with visited(tmp_path) as hob:
+        await hob.answer("The club meets on Friday.", ME)
+        await eventually(hob, ["My sister is called Anna.", "The club meets on Friday."])
+
+
 async def test_earlier_conversations_are_recalled_only_for_the_owner(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.", "Sure.", "Sure.", "Sure.") as hob:
         await hob.knows()

@@ -51,7 +51,8 @@ def items_of_turn(turn: Turn, entries: Sequence[TranscriptEntry], settings: Memo
     ):
         return
     channel = turn.inbounds[0].origin.channel
-    speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
+    speakers = {inbound.sender.name or inbound.sender.cls for inbound in turn.inbounds}
+    speaker = speakers.pop() if len(speakers) == 1 else ""
     kind = "background" if all(inbound.background for inbound in turn.inbounds) else "turn"
     for layer, entry, tool, text in _worth_keeping(entries):
         yield MemoryItem(

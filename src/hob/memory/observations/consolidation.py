@@ -11,7 +11,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.background_model import CONSOLIDATION, BackgroundModel
 from hob.memory.observations.lines import is_supported, numbered
-from hob.memory.observations.work import ConversationWork
+from hob.memory.observations.work import ConversationWork, is_owners
 
 GAP_SECONDS = 1_800.0
 MIN_MESSAGES = 6
@@ -60,7 +60,7 @@ class Consolidator(ConversationWork):
     ) -> bool:
         """Store the summary, if one is needed; return whether all messages were still there."""
         work = (CONSOLIDATION, about, messages[-1].seq)
-        if len(messages) < MIN_MESSAGES or not any(item.role == "user" for item in messages):
+        if len(messages) < MIN_MESSAGES or not any(map(is_owners, messages)):
             return await self._work.keep(scope, [], work)
         if not self._may_ask(about, messages[-1].seq):
             return True

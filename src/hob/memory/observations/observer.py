@@ -22,7 +22,7 @@ from hob.memory.observations.lines import (
     numbered,
     read_observations,
 )
-from hob.memory.observations.work import ConversationWork
+from hob.memory.observations.work import ConversationWork, is_owners
 
 MIN_CHARACTERS = 20
 """Minimum characters of a message worth observing."""
@@ -110,7 +110,7 @@ def _items(found: Sequence[Observation], scope: Scope, among: Sequence[MemoryIte
     return [
         _item(seen, scope, sources, among[-1].at)
         for seen, sources in zip(found, cited, strict=True)
-        if any(item.role == "user" or item.layer is Layer.OBSERVATION for item in sources)
+        if any(is_owners(item) or item.layer is Layer.OBSERVATION for item in sources)
         and is_supported(seen.text, sources)
     ]
 

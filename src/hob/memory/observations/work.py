@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hob.core.clock import Clock
 from hob.core.memory import MemoryItem, Scope
+from hob.core.trust.labels import Origin
 from hob.memory.background_model import BackgroundBudget, WorkPaused
 from hob.memory.facts.extraction import own_words
 from hob.memory.settings import MemorySettings
@@ -64,3 +65,8 @@ class ConversationWork:
                 useless = waits
         if useless is not None:
             raise useless
+
+
+def is_owners(item: MemoryItem) -> bool:
+    """Return whether the owner wrote the message: Hob also sends messages to itself, such as reports of sub-agents."""
+    return item.role == "user" and item.label.origin is Origin.OWNER

@@ -24,12 +24,12 @@ _OPEN = "SELECT count(*) FROM memory_goals WHERE scope = ? AND agent = ? AND sta
 _ALL = f"{_GOALS} ORDER BY g.state != 'open', coalesce(g.due, 9e18), g.seq"
 _ONE = f"{_GOALS} AND i.id >= ? AND i.id < ? LIMIT 2"
 _NOTES = (
-    "SELECT e.source, i.id, c.text, i.at FROM memory_evidence e JOIN memory_items i USING (seq)"
+    "SELECT e.source, i.id, c.text, i.at, i.trust FROM memory_evidence e JOIN memory_items i USING (seq)"
     " JOIN content c ON c.id = i.text WHERE i.scope = ? AND i.agent = ? AND i.source = ? AND i.kind = ?"
     " AND c.text IS NOT NULL ORDER BY i.seq"
 )
 _SAID = (
-    "SELECT k.id, m.id, substr(c.text, 1, 200), m.at FROM memory_goals g JOIN memory_items k USING (seq)"
+    "SELECT k.id, m.id, substr(c.text, 1, 200), m.at, m.trust FROM memory_goals g JOIN memory_items k USING (seq)"
     " JOIN memory_evidence e ON e.seq = g.seq JOIN memory_items m ON m.id = e.source JOIN content c ON c.id = m.text"
     " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL ORDER BY m.seq"
 )
@@ -71,8 +71,8 @@ class StoredGoals(StorePart):
         if not rows:
             return []
         said = all_rows(connection, _SAID, whose)
-        for goal, id, text, at in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
-            notes.setdefault(goal, []).append(GoalNote(text, at, id))
+        for goal, id, text, at, trust in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
+            notes.setdefault(goal, []).append(GoalNote(text, at, id, trust == Trust.TRUSTED))
         found = (_load(row) for row in rows)
         return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
 

@@ -17,9 +17,10 @@ MakeItems = Callable[[Turn, Sequence[TranscriptEntry]], Iterable[MemoryItem]]
 
 _TURN = "SELECT session, trace_id, span_id FROM turns WHERE id = ?"
 _SAID = (
-    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.hidden = 0 AND c.text IS NOT NULL"  # noqa: S608
-    " ORDER BY t.n"
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.session = ? AND t.hidden = 0"  # noqa: S608
+    " AND c.text IS NOT NULL ORDER BY t.n"
 )
+"""What was said in a turn's own session; a fork holds it again."""
 _IMPORTED = (
     f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.at >= ?"  # noqa: S608
     " AND t.turn NOT IN (SELECT id FROM turns) AND c.text IS NOT NULL ORDER BY t.n"
@@ -50,4 +51,4 @@ def _made(connection: apsw.Connection, id: TurnId, make: MakeItems) -> Iterable[
     if row is None or not inbounds:
         return ()
     turn = Turn(id, row[0], TraceId(row[1]), SpanId(row[2]), inbounds)
-    return make(turn, [load_entry(entry) for entry in all_rows(connection, _SAID, (id,))])
+    return make(turn, [load_entry(entry) for entry in all_rows(connection, _SAID, (id, turn.session))])

@@ -8,7 +8,7 @@ from hob.core.errors import InvalidCall, InvalidRequest, NotFound, ToolFailed
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
 from hob.core.translation.fact_words import render_fact
-from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, combine_trust
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust, combine_trust
 from hob.core.turns import Turn, memory_scope
 from hob.tools.memory.ports import Goals, KnownFacts
 from hob.tools.memory.specs import CORRECT_FACT, CREATE_GOAL, FACTS, GET_GOALS, UPDATE_GOAL
@@ -60,9 +60,10 @@ class KnowledgeTools:
         known = await self._goals.goals(memory_scope(context.turn))
         shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MAX]
         lines = [line for goal in shown for line in _goal_lines(goal)]
-        return ToolOutput(
-            "\n".join(lines) or "(nothing)", Label(Origin.TOOL, combine_trust(goal.label for goal in shown))
-        )
+        trust = combine_trust(goal.label for goal in shown)
+        if not all(note.trusted for goal in shown for note in goal.evidence):
+            trust = Trust.UNTRUSTED
+        return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, trust))
 
     @implements(CREATE_GOAL, HOB_LABEL)
     async def create_goal(self, goal: str, context: CallContext, due: str = "") -> str:
