@@ -1,6 +1,7 @@
 """Erasure: content is removed everywhere, events and tombstones stay."""
 
 import json
+import shutil
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from hob.core.tools import ToolResult
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 from hob.store.backup.backup import restore
+from hob.store.erasure.erasure import Erasure
 from hob.store.erasure.tombstones import TOMBSTONES, read_tombstones, write_tombstones
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -320,3 +322,17 @@ async def test_erasure_outside_the_database_is_completed_at_the_next_start(
         await erasure.finish()
         await erasure.finish()
     assert [len(turns) > 0 for turns in forgotten] == [True]
+
+
+async def test_log_of_an_erasure_that_was_killed_is_emptied_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
+        await talk(store, inbound := message(f"remember {SECRET} " * 300), "ok")
+        monkeypatch.setattr(Erasure, "_checkpoint", lambda _: shutil.copytree(tmp_path / "home", tmp_path / "killed"))
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+    monkeypatch.undo()
+    assert spilled(tmp_path / "killed")
+    async with open_store(tmp_path / "killed", SETTINGS, CLOCK) as store:
+        await store.erasure.finish()
+        assert spilled(tmp_path / "killed") == []

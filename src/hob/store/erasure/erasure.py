@@ -6,6 +6,7 @@ held it is lost. Earlier backups contain the content until they are deleted; res
 
 import asyncio
 import json
+import logging
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -28,6 +29,8 @@ from hob.store.erasure.copies import Copies, erase_in
 from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
+
+log = logging.getLogger(__name__)
 
 # A message merged into a turn cannot be separated from it, so the whole turn is erased.
 _TURNS_OF_TRACE = """
@@ -119,6 +122,8 @@ _TYPED = (
 )
 _BEGIN_ELSEWHERE = "INSERT OR IGNORE INTO unfinished_erasures (turn) VALUES (?)"
 _END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
+_LOG = TurnId("")
+"""Stands in the table of unfinished erasures for the database's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +240,33 @@ class Erasure(StorePart):
             write_tombstones(self._home, tombstones, when, reason)
             add_tombstones(connection, ((*tombstone, when, reason) for tombstone in tombstones))
             erased = apply_tombstones(connection, when)
-            connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in turns])
+            connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in (*turns, _LOG)])
             for blob in erased:
                 blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)
         await self._run_participants(turns)
-        await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
-        await asyncio.to_thread(self._checkpoint)
+        await self._empty_log()
         return pieces
 
     async def finish(self) -> None:
         """Complete, outside the database, erasures that an earlier process began. Raises the participants' errors."""
         sql = "SELECT turn FROM unfinished_erasures"
-        turns = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
-        if turns:
+        unfinished = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
+        if turns := unfinished - {_LOG}:
             await self._run_participants(turns)
+        if unfinished:
+            try:
+                await self._empty_log()
+            except StoreError as error:
+                log.warning("%s", error)
+
+    async def _empty_log(self) -> None:
+        """Leave no copy of what was erased beside the database. Raises StoreError while the log is in use."""
+        await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
+        await asyncio.to_thread(self._checkpoint)
+        await self._writer.write(lambda c: c.execute(_END_ELSEWHERE, (_LOG,)).fetchall())
 
     async def _run_participants(self, turns: Collection[TurnId]) -> None:
         for forget in self._participants:
