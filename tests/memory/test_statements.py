@@ -1,5 +1,7 @@
 """A fact is what the owner states of themselves: not what others say, what is denied, supposed or quoted."""
 
+import time
+
 import pytest
 
 from hob.memory.facts.decisions import decide
@@ -129,6 +131,14 @@ def test_owners_statement_is_a_fact(text: str, predicate: str, value: str) -> No
 @pytest.mark.parametrize(("text", "predicate", "value"), NOT_STATED)
 def test_anything_but_an_owners_statement_is_not_a_fact(text: str, predicate: str, value: str) -> None:
     assert decide(proposal(text, predicate, value), []) is None
+
+
+def test_only_the_beginning_of_a_huge_message_is_judged() -> None:
+    text = "I live in Paris and " * 50_000
+    began = time.process_time()
+    assert decide(proposal(f"{text} I live in Rome.", "lives_in", "Rome"), []) is None
+    assert decide(proposal(text, "lives_in", "Paris"), []) is not None
+    assert time.process_time() - began < 5
 
 
 async def test_supposition_is_unconfirmed_at_most_and_closes_nothing() -> None:

@@ -67,3 +67,4 @@ async def test_sub_agents_and_tools_of_a_private_conversation_leave_nothing(tmp_
         status = await memory(hob).status.status()
         assert status["working_memory"] == {"entries": 0, "preview": ""}
         assert status["expertise"] == []
+        assert not any(WORD in each.title for each in await hob.app.store.sessions.find(archived=False))

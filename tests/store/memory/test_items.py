@@ -1,6 +1,7 @@
 """Items are kept once, read by their owner alone, and gone when they are erased."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -80,3 +81,12 @@ async def test_memories_of_an_earlier_release_are_migrated_to_items(tmp_path: Pa
             "Anna likes tea", Layer.FACT, "local:main", "t_1", 5.25, False,
         )  # fmt: skip
         assert await store.items.of(GROUP).select() == []
+
+
+async def test_talk_of_others_never_displaces_what_the_owner_said(store: Store) -> None:
+    mine = [replace(item(f"tea {n}", at=5.0 + n), expires_at=9e18) for n in range(3)]
+    theirs = [replace(item(f"chat {n}", GROUP, at=50.0 + n), expires_at=9e18) for n in range(10)]
+    await store.items.add([*mine, *theirs])
+    assert await store.memory_lifecycle.prune(4) == 9
+    assert [kept.text for kept in await store.items.of(OWNER).select()] == ["tea 2", "tea 1", "tea 0"]
+    assert [kept.text for kept in await store.items.of(GROUP).select()] == ["chat 9"]

@@ -25,6 +25,7 @@ from hob.app.subagents.specs import (
 from hob.core.content.chunks import short_title
 from hob.core.errors import InvalidCall, NotFound, ResultPending
 from hob.core.ids import ONE_TURN_PREFIX, InboundId, SessionKey, digest, new_trace_id
+from hob.core.memory import is_private
 from hob.core.messages import INTERNAL_CHANNEL, Address, Quoted
 from hob.core.models import Thinking, TranscriptEntry
 from hob.core.money import dollars
@@ -126,7 +127,7 @@ class SubagentToolset:
             parent_trace=turn.trace,
         )
         accepted = events_of(row, "spawn_accepted", self._runs.clock)
-        chosen = SessionChange(title=title_of(label or name or task))
+        chosen = SessionChange() if is_private(session) else SessionChange(title=title_of(label or name or task))
         if thinking:
             chosen["thinking"] = Thinking(thinking)
         await self._store.subagents.add(row, inbound, settings.max_children, accepted, **chosen)

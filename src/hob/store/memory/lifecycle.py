@@ -23,7 +23,10 @@ _ADDED = (
     " AND +scope = ? AND +agent = ? AND at >= ?"
 )
 _EXPIRED = "SELECT seq FROM memory_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?"
-_TOO_MANY = "SELECT seq FROM memory_items WHERE expires_at IS NOT NULL ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"
+_TOO_MANY = (
+    "SELECT seq FROM memory_items WHERE expires_at IS NOT NULL"
+    " ORDER BY scope = 'owner' DESC, at DESC, seq DESC LIMIT ? OFFSET ?"
+)
 _OF_LAYERS = "SELECT seq FROM memory_items WHERE scope = ? AND agent = ? AND layer IN ({}) LIMIT ?"
 _AT_ONCE = 1_000
 
@@ -57,7 +60,9 @@ class MemoryLifecycle(StorePart):
         return int((await self._rows(_PERMANENT))[0][0])
 
     async def prune(self, maximum: int) -> int:
-        """Delete expired items, and the oldest expiring ones beyond `maximum`; return the number deleted. Raises
+        """Delete expired items, and the oldest expiring ones beyond `maximum`; return the number deleted.
+
+        Those of other people's conversations go first: however much is said there, the owner loses nothing. Raises
         StoreErrors.
         """
         now = self._now()
