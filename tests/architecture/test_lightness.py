@@ -2,38 +2,56 @@
 
 import subprocess
 import sys
+from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 HEAVY = ("asyncio", "httpx2", "apsw", "starlette", "uvicorn", "cyclopts", "rich", "tomlkit", "json_repair", "pydantic")
 
 
-def loaded(code: str) -> set[str]:
-    listing = f"import sys\n{code}\nprint(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+@cache
+def loaded(code: str) -> frozenset[str]:
+    return frozenset(output_of(f"import sys\n{code}\nprint(*sorted(sys.modules))").split())
+
+
+def output_of(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def loaded_of(unwanted: Collection[str], modules: Sequence[str]) -> dict[str, set[str]]:
+    """What they load of the unwanted, imported one after the other: the first that loads it."""
+    program = f"""
+import importlib, sys
+for name in {modules!r}:
+    known = set(sys.modules)
+    importlib.import_module(name)
+    print(name, *(sys.modules.keys() - known))
+"""
+    loaded_by = {name: found for name, *found in map(str.split, output_of(program).splitlines())}
+    assert [*loaded_by] == [*modules]
+    return {name: both for name, found in loaded_by.items() if (both := {*found} & {*unwanted})}
+
+
+def test_unwanted_module_is_found_with_the_first_that_loads_it() -> None:
+    assert loaded_of({"json", "xml"}, ["hob", "json.tool", "json"]) == {"json.tool": {"json"}}
 
 
 def test_package_itself_loads_nothing() -> None:
     assert loaded("import hob").isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["hob.core.messages", "hob.core.steps", "hob.core.translation.sentences", "hob.agent.settings", "hob.providers"],
-)
-def test_vocabulary_loads_the_standard_library_alone(module: str) -> None:
-    assert loaded(f"import {module}").isdisjoint(HEAVY)
+def test_vocabulary_loads_the_standard_library_alone() -> None:
+    parts = ["core.messages", "core.steps", "core.translation.sentences", "agent.settings", "providers"]
+    assert loaded_of(HEAVY, [f"hob.{part}" for part in parts]) == {}
 
 
 def test_client_of_the_commands_is_light() -> None:
     assert loaded("import hob.app.daemon.unix_http").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
 
 
-@pytest.mark.parametrize("module", ["hob.guard.screening.masking.mask", "hob.guard.screening.scanner.scanner"])
-def test_screening_loads_no_table_of_entities(module: str) -> None:
-    assert loaded(f"import {module}").isdisjoint({"html", "html.entities"})
+def test_screening_loads_no_table_of_entities() -> None:
+    screening = ["hob.guard.screening.masking.mask", "hob.guard.screening.scanner.scanner"]
+    assert loaded_of({"html", "html.entities"}, screening) == {}
 
 
 def test_listening_at_an_address_loads_no_table_of_international_names() -> None:
@@ -60,9 +78,8 @@ def test_question_without_options_loads_no_command_line_library() -> None:
     assert found.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_command_that_finds_a_daemon_loads_no_application() -> None:
+    commands = [
         "conversation.ask",
         "daemon.status",
         "activity.usage",
@@ -71,11 +88,9 @@ def test_question_without_options_loads_no_command_line_library() -> None:
         "conversation.retry",
         "conversation.prompt",
         "data.backup",
-    ],
-)
-def test_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
-    found = loaded(f"import hob.cli.{command}")
-    assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.composition"})
+    ]
+    application = {"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.composition"}
+    assert loaded_of(application, [f"hob.cli.{command}" for command in commands]) == {}
 
 
 def test_lonely_one_shot_loads_no_http_server() -> None:
@@ -137,9 +152,8 @@ def test_client_of_a_running_daemon_loads_no_settings(tmp_path: Path) -> None:
     assert found.isdisjoint({*HEAVY, "hob.app.settings.sections", "prompt_toolkit"})
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
+def test_only_the_terminal_chat_loads_the_prompt_library() -> None:
+    others = [
         "cli.conversation.ask",
         "cli.daemon.serve",
         "cli.conversation.chat",
@@ -147,7 +161,6 @@ def test_client_of_a_running_daemon_loads_no_settings(tmp_path: Path) -> None:
         "cli.chat.connection",
         "app.daemon.one_shot",
         "app.daemon.embedded_daemon",
-    ],
-)
-def test_only_the_terminal_chat_loads_the_prompt_library(module: str) -> None:
-    assert loaded(f"import hob.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})
+    ]
+    terminal = {"prompt_toolkit", "rich", "markdown_it", "pygments"}
+    assert loaded_of(terminal, [f"hob.{module}" for module in others]) == {}
