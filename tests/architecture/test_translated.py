@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterator
 
 import pytest
 
@@ -12,7 +11,8 @@ from docs import catalog
 from hob.app.subsystems import SLASH_COMMANDS
 from hob.core.errors import HobError
 
-SOURCE = Path(hob.core.errors.__file__).parents[1]
+from .sources import Source, sources
+
 TRANSLATING = {"_", "ngettext", "translatable", "translate", "say"}
 NOT_SAID = {"Parameter", "App", "load", "compile", "partition", "info", "warning", "error", "parse_and_bind"}
 """Calls whose texts are help pages (which the catalog collects), log lines, names or patterns."""
@@ -37,25 +37,30 @@ def messages() -> set[str]:
 MESSAGES = messages()
 
 
-def untranslated(tree: ast.AST) -> Iterator[ast.Constant]:
+def untranslated(nodes: Collection[ast.AST]) -> Iterator[ast.Constant]:
     """Texts of several words that are no message; those in an f-string are none, whatever they say."""
     skipped: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Expr) or called in TRANSLATING | NOT_SAID:
             skipped.update(map(id, ast.walk(node) if called else [node.value]))  # type: ignore[attr-defined]
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             text = COMMANDS.sub("", node.value)
             if SEVERAL_WORDS.search(text) and not STYLES.match(text) and node.value not in MESSAGES | NAMES:
                 yield node
 
 
+def said_untranslated(source: Source, argument: ast.expr) -> list[str]:
+    return [f"{source.name}:{each.lineno}: {each.value!r}" for each in untranslated(list(ast.walk(argument)))]
+
+
 def test_command_output_is_translatable() -> None:
     found = [
-        f"{path.relative_to(SOURCE)}:{node.lineno}: {node.value!r}"
-        for path in sorted((SOURCE / "cli").rglob("*.py"))
-        for node in untranslated(ast.parse(path.read_text()))
+        f"{source.name}:{node.lineno}: {node.value!r}"
+        for source in sources()
+        if source.row == "cli"
+        for node in untranslated(source.nodes)
     ]
     assert found == []
 
@@ -63,38 +68,32 @@ def test_command_output_is_translatable() -> None:
 @pytest.mark.parametrize("package", FOR_PEOPLE)
 def test_errors_that_commands_show_are_translatable(package: str) -> None:
     found = []
-    for path in sorted((SOURCE / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for source in sources():
+        for node in source.nodes if source.row == package else ():
             match node:
                 case ast.Raise(exc=ast.Call(func=ast.Name(id=name), args=[first, *_])) if name in SHOWN - DEFECTS:
                     if name not in TO_MODELS:
-                        found += [
-                            f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(first)
-                        ]
+                        found += said_untranslated(source, first)
     assert found == []
 
 
 def test_reasons_in_import_plans_are_translatable() -> None:
     found = []
-    for path in sorted((SOURCE / "app" / "imports").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for source in sources():
+        for node in source.nodes if source.name.startswith("app/imports/") else ():
             match node:
                 case ast.Call(func=ast.Name(id="SkippedItem") | ast.Attribute(attr="ended"), args=[_, reason]):
-                    found += [
-                        f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(reason)
-                    ]
+                    found += said_untranslated(source, reason)
     assert found == []
 
 
 def test_rules_of_settings_are_translatable() -> None:
     found = []
-    for path in sorted(SOURCE.rglob("settings.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for source in sources():
+        for node in source.nodes if source.path.name == "settings.py" else ():
             match node:
                 case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError"), args=[first, *_])):
-                    found += [
-                        f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(first)
-                    ]
+                    found += said_untranslated(source, first)
     assert found == []
 
 
@@ -105,10 +104,10 @@ def test_slash_commands_of_features_are_translatable() -> None:
 def test_translations_are_in_the_catalogues_only() -> None:
     """Two tables of sentences by language stood beside them, which a third language would have missed."""
     found = [
-        f"{path.relative_to(SOURCE)}:{node.lineno}"
-        for path in sorted(SOURCE.rglob("*.py"))
-        if "testing" not in path.parts
-        for node in ast.walk(ast.parse(path.read_text()))
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        if source.row != "testing"
+        for node in source.nodes
         if isinstance(node, ast.Dict)
         and {"en", "de"} <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
     ]
@@ -121,4 +120,4 @@ print("Nothing was foreseen here.")
 print(f"{count} things were found")
 print(_("Nothing was changed."), f"{file}: {reason}", "hob service status")
 """
-    assert [node.lineno for node in untranslated(ast.parse(code))] == [2, 3]
+    assert [node.lineno for node in untranslated(list(ast.walk(ast.parse(code))))] == [2, 3]
