@@ -85,8 +85,9 @@ def git(folder: Path, *line: str) -> str:
 
 
 def works_on(work: Path) -> None:
-    """Do what editors, prompts and people do everywhere."""
-    for folder in (work, *(each for each in work.rglob("*") if each.is_dir() and not each.is_symlink())):
+    """Do what editors, prompts and people do, in each folder where git may find a repository of its own."""
+    found = {each.parent for name in (".git", "HEAD", "commondir", "config") for each in work.rglob(name)}
+    for folder in (work, *(found - {work})):
         git(folder, "status", "--short")
         git(folder, "add", "-A")
         git(folder, "diff", "HEAD")
