@@ -335,13 +335,16 @@ async def test_long_vectors_are_compared_by_their_largest_dimensions(store: Stor
 
 def between(one: Sequence[float], other: Sequence[float], share: float) -> tuple[float, ...]:
     """A vector of unit length that is so near to the one."""
-    numbers = [a * share + b * (1 - share) for a, b in zip(one, other, strict=True)]
-    return tuple(number / math.hypot(*numbers) for number in numbers)
+    return of_unit_length([a * share + b * (1 - share) for a, b in zip(one, other, strict=True)])
 
 
 def unit(draw: random.Random, dimension: int) -> tuple[float, ...]:
-    numbers = [draw.gauss(0, 1) for _ in range(dimension)]
-    return tuple(number / math.hypot(*numbers) for number in numbers)
+    return of_unit_length([draw.gauss(0, 1) for _ in range(dimension)])
+
+
+def of_unit_length(numbers: Sequence[float]) -> tuple[float, ...]:
+    length = math.hypot(*numbers)
+    return tuple(number / length for number in numbers)
 
 
 LISTS = st.lists(st.integers(1, 40), unique=True)

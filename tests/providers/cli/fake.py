@@ -17,7 +17,7 @@ from hob.providers.cli.program import CliSettings
 from hob.testing.clock import ManualClock
 
 _PROGRAM = """#!{python} -IS
-import json, os, signal, subprocess, sys
+import json, os, signal, sys
 home = {home!r}
 number = 0
 while True:
@@ -38,6 +38,7 @@ for folder, _, names in os.walk(os.environ["TMPDIR"]):
 if plan.get("deaf"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if plan.get("child"):
+    import subprocess  # which most runs need not load
     run["pids"].append(subprocess.Popen([sys.executable, "-ISc", "import time; time.sleep(600)"]).pid)
 with open(f"{{home}}/part-{{number}}", "w") as file:
     json.dump(run, file)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from hob.core.content.documents import Document, DocumentSection, DocumentUnreadable
 from hob.tools.documents.documents import DocumentReader
@@ -13,8 +14,12 @@ from tests.tools.documents import samples
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-@pytest.fixture
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def reader() -> AsyncIterator[DocumentReader]:
+    """One for all: its process is started once, and again after a document that breaks it."""
     reader = DocumentReader(linger=60)
     yield reader
     await reader.close()
@@ -24,7 +29,7 @@ async def read(reader: DocumentReader, data: bytes, kind: str, **more: str) -> D
     return await reader.read(data, kind, **more)
 
 
-def test_kind_is_detected_by_content_and_for_texts_by_name() -> None:
+async def test_kind_is_detected_by_content_and_for_texts_by_name() -> None:
     assert document_kind(samples.pdf("x")) == PDF
     assert document_kind(samples.xlsx()) == XLSX
     assert document_kind(samples.epub()) == EPUB
@@ -120,7 +125,7 @@ async def test_short_page_keeps_headings_and_loses_menu_and_hidden_text(reader: 
     assert section == DocumentSection("Short text.", "Head")
 
 
-def test_page_is_read_whole_without_the_library() -> None:
+async def test_page_is_read_whole_without_the_library() -> None:
     from hob.tools.documents.formats.html import plain_text
 
     text = plain_text(PAGE, "https://example.org/")
