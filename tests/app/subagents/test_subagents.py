@@ -6,7 +6,7 @@ import math
 import random
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -799,8 +799,12 @@ async def test_status_tells_what_changed_since_a_time(tmp_path: Path) -> None:
 async def test_model_chosen_after_reading_text_of_others_needs_approval(tmp_path: Path) -> None:
     async with hob(tmp_path, asks_status({}, {"model": "m"})) as app:
         inbound = owners_inbound({"message": "use m here", "session": "main"}, None, app.api.clock)
-        events = [event async for event in follow(app.api, inbound, 5)]
-        assert any(each.name == "question" for each in events)
+        async with aclosing(follow(app.api, inbound, 60)) as events:
+            async for event in events:
+                if event.name == "question":
+                    break
+            else:
+                pytest.fail("it did not ask")
         assert (await app.store.sessions.get(ROOT)).model is None
 
 
