@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
+from types import FrameType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,8 +22,15 @@ QUICK = os.environ.get("HOB_TEST_QUICK") == "1"
 os.environ["TERM"] = "xterm-256color"
 os.environ["LC_ALL"] = "C.UTF-8"
 os.environ.pop("NO_COLOR", None)
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Ctrl-C. In place of Python's own handler asyncio puts one for every call of a loop, and takes it away again by
+    comparing it, for which `signal` formats the task with all that the test's coroutine returned."""
+    raise KeyboardInterrupt
+
+
+signal.signal(signal.SIGINT, interrupt)
 
 # as often as a program of a few objects needs it, garbage is looked for in ten thousand tests and syntax trees in vain
 gc.set_threshold(50_000, 20, 20)
