@@ -387,7 +387,8 @@ def _opening_length(own: Sequence[TranscriptEntry], opening: int) -> int:
 
 
 def _measure(name: str, entries: Sequence[TranscriptEntry], cached: bool) -> SectionSize:
-    size = sum(count_bytes(entry.text) + sum(count_bytes(call.arguments) for call in entry.calls) for entry in entries)
+    calls = [call.arguments for entry in entries if entry.calls for call in entry.calls]
+    size = sum(map(count_bytes, [entry.text for entry in entries])) + sum(map(count_bytes, calls))
     return SectionSize(name, size, sum(map(cost, entries)), cached)
 
 

@@ -16,10 +16,10 @@ _NAMED = 3  # untrusted memories that are named
 def clock_line(now: datetime, timezone: tzinfo | None) -> str:
     """Return date, time and zone, e.g. `Now: Saturday, 2026-11-21 08:14 (Europe/Berlin, UTC+01:00)`."""
     local = now.astimezone(timezone)
-    offset = local.strftime("%z")
-    name = str(timezone) if timezone is not None else local.strftime("%Z")
+    minute, offset, name = local.strftime("%Y-%m-%d %H:%M|%z|%Z").split("|", 2)
+    name = str(timezone) if timezone is not None else name
     place = f"{name}, UTC{offset[:3]}:{offset[3:5]}" if name != "UTC" else "UTC"
-    return f"Now: {_DAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} ({place})"
+    return f"Now: {_DAYS[local.weekday()]}, {minute} ({place})"
 
 
 def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | None) -> str:

@@ -51,7 +51,12 @@ def hide(entries: Sequence[TranscriptEntry], end: int | None = None) -> list[Tra
         else:
             # A model's arguments are as untrusted as its words, so all results of its round go too.
             dropping = entry.role == "assistant"
-            shown.append(replace(entry, text=_stub(entry), label=HOB_LABEL, calls=(), images=(), continuation=None))
+            stub = _stub(entry)
+            shown.append(
+                TranscriptEntry(
+                    entry.n, entry.role, stub, HOB_LABEL, entry.turn, entry.at, call=entry.call, is_error=entry.is_error
+                )
+            )
     return shown
 
 
