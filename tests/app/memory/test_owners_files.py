@@ -357,6 +357,19 @@ async def test_forgotten_section_stays_forgotten_when_another_one_of_its_file_ch
         assert await known(hob, folder) == ["Sow in May.", "The safe is behind it, on the left.", "The shed is green."]
 
 
+async def test_folder_forgotten_while_it_is_read_is_neither_remembered_nor_watched(tmp_path: Path) -> None:
+    folder = written(tmp_path / "papers", **{f"part{n}": f"Sow in March, {n}." for n in range(9)})
+    async with visited(tmp_path) as hob:
+        steps = memory(hob).items.add_files(str(folder))
+        await anext(steps)
+        await memory(hob).upkeep.forget(ForgetRequest(source=f"document:{folder}"))
+        assert [step async for step in steps][-1]["seen"] == 9
+        assert await known(hob, folder) == []
+        assert (await memory(hob).status.status())["watched"] == []
+        await add(hob, folder)
+        assert len(await known(hob, folder)) == 8  # the first one has not changed since it was forgotten
+
+
 async def test_clock_that_jumps_by_years_deletes_nothing_before_it_has_been_so_for_a_day(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         owner, lifetime, began = hob.app.store.items.of(Scope("owner")), 30 * 86_400.0, hob.clock.now()

@@ -59,6 +59,8 @@ class DocumentIndexer:
         """What tells each version of a file apart, also of files without content worth keeping."""
         self._unread: set[Path] = set()
         """Files of unsupported kinds."""
+        self._left: set[Path] = set()
+        """Files and folders that were forgotten since they were last read, perhaps while they are."""
 
     async def add(self, path: Path) -> AsyncIterator[Added]:
         """Index a file, or all documents below a folder except hidden ones and links; yield the progress after each.
@@ -74,7 +76,9 @@ class DocumentIndexer:
         until = _changed_until((await self._state.get(*_STATE)).get(str(path), ""))
         async with aclosing(self._take_up(path, until)) as progress:
             async for added in progress:
-                if added.seen == added.of and (folder or not (added.unread or added.problems)):
+                if added.seen == added.of and self._is_left(path):
+                    self._watch.leave(path)
+                elif added.seen == added.of and (folder or not (added.unread or added.problems)):
                     await self._state.put(*_STATE, {str(path): str(added.changed)})
                     if why := self._watch.why_not(path):
                         told = translatable("changes may wait for the next turn: {why}", why=why)
@@ -116,15 +120,22 @@ class DocumentIndexer:
     async def stop_watching(self, source: str) -> None:
         """Stop watching this source and everything below it."""
         _, _, path = source.partition(f"{Layer.DOCUMENT}:")
+        if path:
+            self._left.add(Path(path))
         gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))
         for each in gone:
             self._watch.leave(Path(each))
 
+    def _is_left(self, path: Path) -> bool:
+        """Return whether this path was forgotten while it was read."""
+        return any(map(path.is_relative_to, self._left))
+
     async def _take_up(self, path: Path, until: float) -> AsyncGenerator[Added]:
         """Index what is new. A file that has the time of its items and was not changed after `until` is not."""
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
+        self._left = {each for each in self._left if not (path.is_relative_to(each) or each.is_relative_to(path))}
         await asyncio.to_thread(self._watch.cover, path)  # before reading, so that later changes are noticed
         problems = list[str]()
         files, unread = await asyncio.to_thread(_files, path, problems), Counter[str]()
@@ -155,6 +166,8 @@ class DocumentIndexer:
                     continue
                 finally:
                     known.pop(source, None)
+                if self._is_left(file):
+                    continue
                 self._read[file] = version
                 if text is None:
                     self._unread.add(file)
