@@ -4,6 +4,7 @@ import asyncio
 import math
 import random
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from operator import mul
 from pathlib import Path
 
@@ -101,6 +102,18 @@ async def test_item_that_waits_for_its_vector_ranks_by_its_words(store: Store) -
     await store.items.add([said("The hound and the dog took the tram.", 9)])
     found = await Retriever(store.memory_index, embedder).search("hound dog tram", scope=OWNER, now=10.0)
     assert found[0].item.text == "The hound and the dog took the tram."
+
+
+async def test_items_beside_a_near_one_are_lent_some_of_its_nearness(store: Store) -> None:
+    embedder = embedder_of(store, SenseEmbedder())
+    texts = ["A cake for all.", "The puppy is asleep.", "A cake at home.", "A cake for Bob."]
+    items = [replace(said(text, n), session="one", position=n, id="") for n, text in enumerate(texts)]
+    await store.items.add(items)
+    await embed_all(embedder)
+    found = await Retriever(store.memory_index, embedder).search("hound", scope=OWNER, now=10.0)
+    meaning = {each.item.text: each.parts["meaning"] for each in found}
+    before, near, after, far = (meaning[text] for text in texts)
+    assert near > before > after > far
 
 
 @pytest.mark.parametrize("profile", list(Profile))

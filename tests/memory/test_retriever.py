@@ -165,6 +165,13 @@ async def test_statement_repeated_on_another_day_is_returned_twice(store: Store)
     assert await search(store, "kilometres") == ["I ran five kilometres."] * 2
 
 
+@pytest.mark.parametrize("telling", ["I baked a plum cake at the party.", "Plum cake yesterday at the party."])
+async def test_items_that_say_what_happened_or_when_rank_before_others(store: Store, telling: str) -> None:
+    other = "Plum cake for a party, always."
+    await store.items.add([said(telling, session="a"), said(other, session="b")])
+    assert await search(store, "plum cake party") == [telling, other]
+
+
 async def test_named_day_weighs_more_than_a_named_year(store: Store) -> None:
     day, other = datetime(2026, 3, 2, tzinfo=UTC).timestamp(), datetime(2026, 5, 3, tzinfo=UTC).timestamp()
     await store.items.add([said("We ate fish.", session="a", at=day), said("We had soup.", session="b", at=other)])

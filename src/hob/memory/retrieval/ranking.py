@@ -32,8 +32,10 @@ _WORDS_WEIGHT = 0.5
 _MEANING_WEIGHT = 0.6
 _UNRELATED_COSINE = 0.1
 """Cosine of unrelated texts."""
+_MEANING_BEFORE, _MEANING_AFTER = 0.2, 0.1
+"""Share of its nearness that an item lends to the one before it and to the one after it."""
 _MAX_LENDERS = 60
-"""Number of best lexical matches that lend to their neighbours."""
+"""Number of best lexical matches, and of nearest items, that lend to their neighbours."""
 _RECENCY_WEIGHT = 0.01
 _MIN_CANDIDATES = 50
 """Minimum number of candidates scored by every rule; more for more wanted results, twice their number."""
@@ -76,10 +78,11 @@ def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, nearest: NearItems, wanted: int
 ) -> list[Candidate]:
     """Rank the lexical and dense matches, and the neighbours of the lexical ones, best first."""
-    lenders = (seq for seq, entry in found.entries.items() if entry.layer in _CONTINUOUS_LAYERS)
-    near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_MAX_LENDERS])
-    others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
     cosines = nearest.cosines
+    lenders = (seq for seq, entry in found.entries.items() if entry.layer in _CONTINUOUS_LAYERS)
+    lexical = sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_MAX_LENDERS]
+    near = index.neighbours({*lexical, *heapq.nlargest(_MAX_LENDERS, cosines, key=cosines.__getitem__)})
+    others = {seq for lender in lexical for seq in near.get(lender, ()) if seq} - found.entries.keys()
     meant = set(heapq.nlargest(_MAX_MEANING_ONLY, cosines, key=cosines.__getitem__)) - found.entries.keys()
     for start, end, days in query.spans:
         if days <= _FEW_DAYS:
@@ -122,6 +125,7 @@ class _Ranking:
         near: Mapping[int, tuple[int, ...]],
     ) -> None:
         self._query = query
+        self._near = near
         self._words = found.words
         self._unknown = found.unknown
         self._entries = entries
@@ -137,13 +141,15 @@ class _Ranking:
                 scores[seq] += weights[seq]
         self._around = dict(self._held)
         """The same for each item together with its direct neighbours."""
-        self._spread(found, near)
+        self._spread(found)
         self._sessions = self._weigh_sessions(index)
 
-    def _spread(self, found: Found, near: Mapping[int, tuple[int, ...]]) -> None:
+    def _spread(self, found: Found) -> None:
         """Lend scores of matches to their neighbours."""
         scores, entries, held = self._scores, self._entries, self._held
-        for seq, around in near.items():
+        for seq, around in self._near.items():
+            if seq not in found.scores:
+                continue
             entry = entries[seq]
             lent = found.scores[seq] * min(1.0, _SHORT_WORDS / max(1, entry.length))
             after = _AFTER_1 + (_ANSWER_SHARE if entry.kind & Kind.QUESTION else 0.0)
@@ -206,18 +212,16 @@ class _Ranking:
         meaning = _scale_cosines(cosines)
         if meaning:  # an item that waits for its vector counts as near as its words are
             meaning |= {seq: self._scores[seq] for seq in self._entries if seq > nearest.last}
+            meaning |= self._lend_meaning(meaning)
         mass = sum(word.idf for word in self._words) or 1.0
-        scores, sessions, own = self._scores, self._sessions, self._query.own
+        scores, sessions, kinds = self._scores, self._sessions, self._kind_sums()
         rough = {
-            seq: _WORDS_WEIGHT * scores[seq] + sessions.get(entry.session, 0.0) for seq, entry in self._entries.items()
+            seq: _WORDS_WEIGHT * scores[seq] + sessions.get(entry.session, 0.0) + kinds[entry.kind]
+            for seq, entry in self._entries.items()
         }
         for seq, nearness in meaning.items():
             if seq in rough:
                 rough[seq] += _MEANING_WEIGHT * nearness
-        if own:
-            for seq, entry in self._entries.items():
-                if entry.kind & Kind.OWN_PAST:
-                    rough[seq] += 0.3
         best = sorted(rough, key=rough.__getitem__, reverse=True)[:maximum]
         masks = {self._around[seq] for seq in best}
         covered = {mask: sum([self._words[bit].idf for bit in _split_bits(mask)]) / mass for mask in masks}
@@ -231,6 +235,22 @@ class _Ranking:
             share = max(shares[self._around[seq]], cosines.get(seq, 0.0) - _UNRELATED_COSINE)
             ranked.append(Candidate(entry, parts, sum(parts.values()), share))
         return sorted(ranked, key=Candidate.order)
+
+    def _lend_meaning(self, meaning: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the nearness of items next to near ones: an answer is often next to what is like the question."""
+        more = dict[int, float]()
+        for seq in self._near.keys() & meaning.keys() & self._entries.keys():
+            before, after, _ = self._near[seq]
+            lent = meaning[seq] * min(1.0, _SHORT_WORDS / max(1, self._entries[seq].length))
+            for other, share in ((before, _MEANING_BEFORE), (after, _MEANING_AFTER)):
+                if other in self._entries:
+                    more[other] = more.get(other, meaning.get(other, 0.0)) + share * lent
+        return more
+
+    def _kind_sums(self) -> Mapping[int, float]:
+        """Return the sum of the parts of each kind, as of a person's text."""
+        kinds = {entry.kind for entry in self._entries.values()}
+        return {kind: sum(self._kind_parts(kind, user=True).values()) for kind in kinds}
 
     def _question_shares(self, masks: Collection[int]) -> dict[int, float]:
         """Return the share of the question for each bit mask, not counting digits and single letters."""
@@ -269,9 +289,9 @@ class _Ranking:
         return {
             "question": -0.1 if kind & Kind.QUESTION else 0.0,
             "bare question": -0.2 if kind & Kind.BARE_QUESTION else 0.0,
-            "own past": 0.3 if query.own and user and kind & Kind.OWN_PAST else 0.0,
+            "own past": (0.3 if query.own else 0.05) if user and kind & Kind.OWN_PAST else 0.0,
             "liking": 0.15 if query.advice and user and kind & Kind.LIKING else 0.0,
-            "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
+            "time": (0.15 if query.when else 0.05) if kind & Kind.TIME else 0.0,
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
         }
 
