@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from types import FrameType
 
@@ -42,6 +42,17 @@ settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
 settings.register_profile("brief", settings.get_profile("quick"), max_examples=8)
 settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
 settings.load_profile("full" if FULL else "brief" if QUICK else "ci" if os.environ.get("CI") else "quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is collected, now or later: all of it lives as long as the process."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
