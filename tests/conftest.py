@@ -39,7 +39,7 @@ _slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
 # a change is not to blame for an example that nobody has seen yet: those are looked for by hand and in full runs
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
-settings.register_profile("brief", settings.get_profile("quick"), max_examples=8)
+settings.register_profile("brief", settings.get_profile("quick"), max_examples=5)
 settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
 settings.load_profile("full" if FULL else "brief" if QUICK else "ci" if os.environ.get("CI") else "quick")
 
