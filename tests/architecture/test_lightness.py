@@ -6,7 +6,10 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
-HEAVY = ("asyncio", "httpx2", "apsw", "starlette", "uvicorn", "cyclopts", "rich", "tomlkit", "json_repair", "pydantic")
+HEAVY = (
+    "asyncio", "httpx2", "apsw", "starlette", "uvicorn", "cyclopts", "rich", "tomlkit", "json_repair", "orjson",
+    "pydantic",
+)  # fmt: skip
 
 
 @cache

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Generic, NotRequired, TypedDict, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hob.core.lazy import Lazy
 from hob.core.translation.language import LANGUAGES, Translatable, collect_texts, pack_text
 from hob.gateway.http.failures import Failure
 
@@ -18,6 +19,13 @@ TEXTS = "x-hob-texts"
 
 T = TypeVar("T")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+
+
+@Lazy
+def _dumps() -> Callable[[object], bytes]:
+    from orjson import dumps
+
+    return dumps
 
 
 class Problem(TypedDict):
@@ -81,7 +89,11 @@ def json_response(
 
 
 def encoded(value: object) -> bytes:
-    """Return compact UTF-8 JSON."""
+    """Return compact UTF-8 JSON. Numbers that JSON lacks, e.g. NaN, become null."""
+    try:
+        return _dumps()(value)
+    except TypeError:  # integers over 64 bits, keys other than plain texts
+        pass
     return _ENCODER.encode(value).encode()
 
 
