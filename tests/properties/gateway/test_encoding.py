@@ -21,7 +21,7 @@ class Place(NamedTuple):
     y: int
 
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)))
+TEXTS = st.text(st.characters(codec="utf-8"))
 PLAIN = st.none() | st.booleans() | st.integers() | TEXTS | st.floats(allow_nan=False, allow_infinity=False)
 ANSWERS = st.recursive(PLAIN, lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(TEXTS, inner))
 
