@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hob.agent.sessions import is_group, is_subagent, named_key, reset_due, session_of, thread_session
 from hob.agent.settings import AgentSettings
+from hob.app.subagents.sessions import child_key
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
@@ -70,7 +71,12 @@ def test_token_holder_stays_in_their_own_sessions(cls: SenderClass, key: str) ->
 def test_session_may_be_given_by_short_or_full_name() -> None:
     assert named_key("local", "work") == "local:work"
     assert named_key("local", "api:work") == "api:work"
-    assert is_subagent(SessionKey("subagent:7"))
+
+
+@pytest.mark.parametrize("parent", ["api:main", child_key(SessionKey("api:main"), "6")])
+def test_session_of_a_sub_agent_is_known_by_its_key(parent: str) -> None:
+    assert is_subagent(child_key(SessionKey(parent), "7"))
+    assert not is_subagent(SessionKey("api:main"))
 
 
 def used(at: datetime, entries: int = 2) -> Session:

@@ -2,9 +2,9 @@
 
 Keys: `local:main` and `api:main` for clients that name no session, `local:NAME` and `api:NAME` for those that do,
 `telegram:CHAT` for a chat with one person, `telegram:group:CHAT` for a group, followed by `:THREAD` for a platform's
-thread and `/NAME` for a thread that a person named; `subagent:ID` for work Hob assigned to itself. A second account on
-a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no two conversations share a key, and a key tells
-whether it is a group's.
+thread and `/NAME` for a thread that a person named; `agent:main:subagent:ID` for a sub-agent, whose own ones add
+`:subagent:ID`. A second account on a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no two conversations
+share a key, and a key tells whether it is a group's.
 """
 
 from datetime import datetime, timedelta, tzinfo
@@ -15,7 +15,8 @@ from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Session
 
-_SUBAGENT = "subagent"
+SUBAGENT_MARK = ":subagent:"
+"""What the session keys of sub-agents contain, once for each level."""
 _GROUP = "group"
 
 
@@ -56,7 +57,7 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
 
 def is_subagent(key: SessionKey) -> bool:
     """Whether the session belongs to a sub-agent."""
-    return key.startswith(_SUBAGENT + ":")
+    return SUBAGENT_MARK in key
 
 
 def is_group(key: SessionKey) -> bool:

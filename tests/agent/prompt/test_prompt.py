@@ -59,7 +59,7 @@ async def test_files_are_in_the_system_text_in_order() -> None:
         (inbound("hi", group=True), "telegram:1", {"AGENTS", "SOUL", "TOOLS", "IDENTITY"}),
         (inbound("hi"), "telegram:group:1", {"AGENTS", "SOUL", "TOOLS", "IDENTITY"}),
         (inbound("hi", cls=SenderClass.MEMBER), "telegram:1", {"AGENTS", "SOUL", "TOOLS", "IDENTITY"}),
-        (inbound("hi"), "subagent:1", {"AGENTS", "TOOLS"}),
+        (inbound("hi"), "agent:main:subagent:1", {"AGENTS", "TOOLS"}),
     ],
 )
 async def test_owners_files_are_shown_only_to_the_owner(asked: object, session: str, shown: set[str]) -> None:

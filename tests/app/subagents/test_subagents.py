@@ -130,6 +130,21 @@ async def test_unknown_model_is_refused_with_the_available_ones(tmp_path: Path) 
         assert not await rows(app)
 
 
+async def test_sub_agent_reads_how_to_work_and_not_who_its_owner_is(tmp_path: Path) -> None:
+    children: list[str] = []
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            children.append(request.system)
+        return asks_two(request)
+
+    async with hob(tmp_path, think) as app:
+        await said(app, "go")
+    assert children
+    for system in children:
+        assert ("AGENTS.md" in system, "SOUL.md" in system, "USER.md" in system) == (True, False, False)
+
+
 async def settled(app: App, count: int = 1, parent: SessionKey = ROOT) -> tuple[SubagentRow, ...]:
     async with asyncio.timeout(20):
         while True:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from hob.agent.sessions import is_subagent
 from hob.app.contribution import Contribution, Effects, Follower, Job
 from hob.app.kernel import Kernel
 from hob.app.notifications.owner_notifier import OnPending, OwnerNotifier
@@ -22,7 +23,7 @@ from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.events.tracing import CONTENT_FREE
-from hob.core.ids import OutboxId
+from hob.core.ids import OutboxId, SessionKey
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
@@ -230,7 +231,7 @@ class WebhookDispatcher:
 def _webhook_type(event: TimelineEvent) -> str:
     """Return the webhook type of an event; empty if webhooks never report it."""
     match event.kind:
-        case EventKind.TURN if event.turn is not None and not (event.session or "").startswith("subagent:"):
+        case EventKind.TURN if event.turn is not None and not is_subagent(event.session or SessionKey("")):
             return _ENDS.get(event.classification, "")
         case EventKind.APPROVAL if event.status == "asked" and event.turn is not None:
             return "approval.asked"

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from hob.agent.ports import ClosedToolHints, tools_of
+from hob.agent.sessions import SUBAGENT_MARK
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.memory import PRIVATE, is_private
@@ -10,7 +11,6 @@ from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.values import dataclass
 
-MARK = ":subagent:"
 AGENT = "main"
 SPAWNING = frozenset({"spawn", "subagents", "sessions_yield"})
 NEVER = frozenset({"gateway", "gateway_set", "cron", "message", "sessions_send", "agents_list", "ask_user", "canvas"})
@@ -19,7 +19,7 @@ NEVER = frozenset({"gateway", "gateway_set", "cron", "message", "sessions_send",
 
 def depth_of(session: SessionKey) -> int:
     """Return the number of sub-agents between a session and a person's session."""
-    return session.count(MARK)
+    return session.count(SUBAGENT_MARK)
 
 
 def child_key(parent: SessionKey, id: str) -> SessionKey:
@@ -28,7 +28,7 @@ def child_key(parent: SessionKey, id: str) -> SessionKey:
     The sub-agents of a private session are private.
     """
     id = f"{PRIVATE}{id}" if is_private(parent) else id
-    return SessionKey(f"{parent if depth_of(parent) else f'agent:{AGENT}'}{MARK}{id}")
+    return SessionKey(f"{parent if depth_of(parent) else f'agent:{AGENT}'}{SUBAGENT_MARK}{id}")
 
 
 @dataclass(frozen=True, slots=True)
