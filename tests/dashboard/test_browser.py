@@ -54,6 +54,19 @@ async def test_first_visit_leads_to_the_first_answer(world: World, browser: Brow
         assert tab.errors == []
 
 
+async def test_frame_of_the_page_shows_before_its_code_once_signed_in(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        frame = tab.page.locator(".frame")
+        await expect(frame).to_have_count(0)
+        await tab.page.route("**/app/*.js", lambda route: route.abort())
+        await tab.page.reload()
+        await expect(frame).to_be_visible()
+        await tab.page.evaluate("() => localStorage.clear()")
+        await tab.page.reload()
+        await expect(frame).to_be_hidden()
+
+
 async def test_approval_is_given_in_the_browser_after_a_kill(world: World, browser: Browser, port: str) -> None:
     world.model.script.extend([ASKED[2], Reply("It is clean now.")])
     async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
