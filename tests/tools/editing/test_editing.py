@@ -46,6 +46,25 @@ async def test_written_file_keeps_mode_encoding_and_line_ends(files: FileTools, 
     assert "it is UTF-8 now" in await does(files, "write", path="b.txt", content="→\n")
 
 
+@pytest.mark.parametrize("path", ["bare/config", "bare/hooks/post-receive", "bare/hooks", "bare/commondir", "new/HEAD"])
+async def test_what_git_runs_in_a_bare_repository_is_not_written(files: FileTools, ws: Path, path: str) -> None:
+    (ws / "bare").mkdir()
+    (ws / "bare/HEAD").write_text("ref: refs/heads/main\n")
+    (ws / "new/hooks").mkdir(parents=True)
+    (ws / "new/hooks/post-receive").write_text("#!/bin/sh\n")
+    with pytest.raises(ToolRefused, match="git's own"):
+        await does(files, "write", path=path, content="x")
+    assert not (ws / path).exists()
+
+
+@pytest.mark.parametrize("path", ["config", "src/hooks/use_page.ts", "bare/description"])
+async def test_files_that_only_sound_like_gits_are_written(files: FileTools, ws: Path, path: str) -> None:
+    (ws / "bare").mkdir()
+    (ws / "bare/HEAD").write_text("ref: refs/heads/main\n")
+    await does(files, "write", path=path, content="x\n")
+    assert (ws / path).read_text() == "x\n"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 async def test_written_file_keeps_its_owner(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x")

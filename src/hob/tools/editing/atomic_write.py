@@ -6,6 +6,7 @@ Everything here blocks and is called in threads.
 import errno
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -71,10 +72,24 @@ def check_writable(roots: Roots, place: Place) -> None:
     """
     if not place.root.writable:
         raise ToolRefused(f"{place.spelled} may be read, not written: {place.root.name} is read only. {roots.line()}")
-    if any(part.lower().rstrip(". ") == ".git" for part in place.parts):
+    if any(part.lower().rstrip(". ") == ".git" for part in place.parts) or _is_of_bare_repository(place):
         raise ToolRefused(f"{place.spelled} is git's own; change it with git.")
     if not place.parts:
         raise ToolFailed(f"{place.spelled} is a folder, not a file.")
+
+
+def _is_of_bare_repository(place: Place) -> bool:
+    """Return whether the file makes its folder a repository, or determines what git runs in one: settings, hooks.
+
+    Any folder with a HEAD is a repository to git; `commondir` takes its settings from elsewhere.
+    """
+    folder, _, name = place.path.rpartition("/")
+    plain = name.casefold()
+    if name == "HEAD" or plain == "commondir" or (plain == "head" and sys.platform == "darwin"):
+        return True
+    above = os.path.dirname(folder) if os.path.basename(folder).casefold() == "hooks" else ""  # noqa: PTH119, PTH120
+    beside = folder if plain in {"config", "config.worktree", "hooks"} else above
+    return bool(beside) and os.path.lexists(f"{beside}/HEAD")
 
 
 def missing_folders(roots: Roots, place: Place) -> tuple[str, ...]:
