@@ -14,7 +14,7 @@ from hob.app.endpoints import ENDPOINTS
 from hob.app.trust.guard import _author_id
 from hob.cli.table import run
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.errors import InvalidRequest, NotAllowed, NotConfigured, NotFound
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
@@ -113,6 +113,55 @@ async def test_owners_token_is_rotated_in_a_running_daemon(file: TokenFile, tmp_
     assert keys.find(old) == keys.find(new) == WITH_THE_TOKEN
     await clock.advance(100)
     assert (keys.find(old), keys.find(new)) == (None, WITH_THE_TOKEN)
+
+
+# browsers that a token has signed in
+
+
+def found(keys: Keyring, secret: str) -> ApiCaller:
+    caller = keys.find(secret)
+    assert caller is not None
+    return caller
+
+
+@pytest.mark.parametrize("name", ["owner", "tablet"])
+async def test_old_secret_signs_in_for_no_longer_than_its_overlap(
+    file: TokenFile, tmp_path: Path, clock: ManualClock, name: str
+) -> None:
+    old = ensure_token(tmp_path, None) if name == "owner" else file.add(name, frozenset({READ}), OWNER, None)
+    file.rotate_owners(100) if name == "owner" else file.rotate(name, 100)
+    keys = keyring(tmp_path, clock)
+    browser = keys.sign_in(found(keys, old), 86_400)
+    assert keys.find(browser) is not None
+    await clock.advance(100)
+    assert keys.find(browser) is None
+
+
+async def test_rotating_a_token_ends_its_browser_logins(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    keys = keyring(tmp_path, clock)
+    browser = keys.sign_in(found(keys, file.add("tablet", frozenset({READ}), OWNER, None)), 86_400)
+    other = keys.sign_in(found(keys, file.add("wall", frozenset({READ}), OWNER, None)), 86_400)
+    file.rotate("tablet", overlap=100)
+    assert keys.find(browser) is not None
+    await clock.advance(100)
+    assert keys.find(browser) is None
+    file.rotate("wall", overlap=0)
+    assert keys.find(other) is None
+
+
+def test_browser_login_signs_in_no_other_browser(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    keys = keyring(tmp_path, clock)
+    browser = keys.sign_in(found(keys, ensure_token(tmp_path, None)), 86_400)
+    with pytest.raises(NotAllowed, match="signs in no browser"):
+        keys.sign_in(found(keys, browser), 86_400)
+
+
+def test_token_revoked_meanwhile_signs_in_no_browser(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    keys = keyring(tmp_path, clock)
+    caller = found(keys, file.add("tablet", frozenset({READ}), OWNER, None))
+    file.revoke("tablet")
+    with pytest.raises(NotAllowed, match="signs in no browser"):
+        keys.sign_in(caller, 86_400)
 
 
 @pytest.mark.parametrize("name", ["", "owner", "Phone", "a b", "-x", "x" * 33, "../x", "a\n"])

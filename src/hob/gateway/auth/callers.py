@@ -1,5 +1,7 @@
 """Callers of the API and their scopes."""
 
+from dataclasses import field
+
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
@@ -15,6 +17,8 @@ class ApiCaller:
     scopes: frozenset[TokenScope]
     cls: SenderClass = SenderClass.OWNER
     local: bool = False
+    until: float | None = field(default=None, compare=False)
+    """When the secret that the caller showed expires (Unix seconds)."""
 
     def may(self, scope: TokenScope) -> bool:
         """Return whether the caller has this scope."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from hob.config.whole_file import write_whole
 from hob.core.clock import Clock
-from hob.core.errors import InvalidRequest, NotConfigured, NotFound
+from hob.core.errors import InvalidRequest, NotAllowed, NotConfigured, NotFound
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
@@ -184,6 +184,7 @@ class TokenFile:
             secret = _new_secret()
             ends = newest.expires if lifetime is None else now + lifetime
             tokens[place] = replace(old, kept=(*_limited(old.kept, now, overlap), _stored(secret, ends)))
+            tokens[:] = _limited_browsers(tokens, name, now, overlap)
         return secret
 
     def rotate_owners(self, overlap: float) -> str:
@@ -192,11 +193,7 @@ class TokenFile:
         fresh = secrets.token_urlsafe(32)
         with self._editing() as tokens:
             held = [each for each in tokens if each.name == OWNER]
-            tokens[:] = [
-                replace(each, kept=_limited(each.kept, now, overlap)) if each.parent == OWNER else each
-                for each in tokens
-                if each.name != OWNER
-            ]
+            tokens[:] = _limited_browsers([each for each in tokens if each.name != OWNER], OWNER, now, overlap)
             kept = _limited(held[0].kept if held else (), now, overlap)
             if (old := load_token(self._home)) and overlap > 0:
                 kept = (*kept, _stored(old, now + overlap))
@@ -213,13 +210,17 @@ class TokenFile:
             tokens[:] = [each for each in tokens if each.parent != name]
 
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
-        """Issue a secret for a browser of this caller, with the same scopes, expiring with the caller's token."""
+        """Issue a secret for a browser of this caller, with the same scopes, expiring with the caller's secret.
+
+        Raises NotAllowed if the caller's token was revoked, or is a browser's: whoever stole it would outlast a sign-out.
+        """
         now = self._clock.now().timestamp()
         parent = caller.name or OWNER
         with self._editing() as tokens:
             tokens[:] = [each for each in tokens if not each.parent or any(kept.holds(now) for kept in each.kept)]
-            ends = [each.kept[-1].expires for each in tokens if each.name == parent and parent != OWNER]
-            until = min(now + lifetime, *(end for end in ends if end is not None), now + lifetime)
+            if parent != OWNER and not any(each.name == parent and not each.parent for each in tokens):
+                raise NotAllowed("this token signs in no browser; use your own, or a link that `hob dashboard` makes")
+            until = now + lifetime if caller.until is None else min(now + lifetime, caller.until)
             secret = f"{_new_secret()}{HALF}{secrets.token_urlsafe(32)}"
             name = f"browser-{secrets.token_hex(4)}"
             tokens.append(Token(name, caller.scopes, caller.cls, now, (_stored(secret, until),), parent))
@@ -311,7 +312,7 @@ class Keyring:
         known: list[tuple[bytes, float | None, ApiCaller]] = []
         for token in self._issued():
             caller = WITH_THE_TOKEN if token.name == OWNER else ApiCaller(token.name, token.scopes, token.cls)
-            known += [(each.sha256.encode(), each.expires, caller) for each in token.kept]
+            known += [(each.sha256.encode(), each.expires, replace(caller, until=each.expires)) for each in token.kept]
         return ((_stored(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
 
     def _issued(self) -> tuple[Token, ...]:
@@ -347,6 +348,13 @@ def _limited(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple
     ends = now + overlap
     held = [each for each in kept if each.holds(now)] if overlap > 0 else []
     return tuple(replace(each, expires=ends if each.expires is None else min(ends, each.expires)) for each in held)
+
+
+def _limited_browsers(tokens: list[Token], parent: str, now: float, overlap: float) -> list[Token]:
+    """Limit the browsers that this token has signed in to at most `overlap` more seconds."""
+    return [
+        replace(each, kept=_limited(each.kept, now, overlap)) if each.parent == parent else each for each in tokens
+    ]
 
 
 def _index_of(tokens: list[Token], name: str) -> int:
