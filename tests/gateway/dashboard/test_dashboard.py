@@ -113,6 +113,12 @@ async def test_status_with_a_token_is_complete(hob: Machine) -> None:
         assert {"agent_id", "uptime_seconds", "group_enabled", "orchestrator_enabled", "running"} <= told.keys()
 
 
+async def test_status_for_another_person_is_the_public_one(hob: Machine) -> None:
+    token = TokenFile(hob.app.home, SystemClock()).add("anna", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
+    async with browser(hob, authorization=f"Bearer {token}") as page:
+        assert (await page.get("/api/v1/status")).json().keys() == {"version", "mode", "ready"}
+
+
 async def test_login_link_signs_in_one_browser_once(hob: Machine) -> None:
     code = hob.app.api.login_codes.issue(hob.app.api.keyring.find(TOKEN), SystemClock().monotonic)  # type: ignore[arg-type]
     async with browser(hob) as page:

@@ -13,6 +13,7 @@ from hob.core.ids import TurnId
 from hob.core.memory import OWNER, Scope
 from hob.core.models import TranscriptEntry
 from hob.core.translation.language import translatable, translated
+from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
@@ -138,9 +139,9 @@ async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | JsonResponse[PublicStatusAnswer]:
-    """Report Hob's status. Without a token: only version, mode and readiness."""
-    api = call.api
-    if _caller(call.request) is None:
+    """Report Hob's status. Without a token, or with one of another person's: only version, mode and readiness."""
+    api, caller = call.api, _caller(call.request)
+    if caller is None or caller.cls is not SenderClass.OWNER:
         public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
         return json_response(public)
     found = await status_view(api)
