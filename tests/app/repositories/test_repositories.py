@@ -110,7 +110,7 @@ async def test_push_and_pull_without_a_remote_are_refused(repos: OwnerRepositori
             await act("work")
 
 
-@pytest.mark.parametrize("address", ["--upload-pack=touch x", "ext::sh -c touch% x", "a b"])
+@pytest.mark.parametrize("address", ["--upload-pack=touch x", "ext::sh -c touch% x", "a b", 'a"b', "a\\b"])
 async def test_remote_url_that_runs_a_command_is_refused(repos: OwnerRepositories, address: str) -> None:
     with pytest.raises(InvalidRequest):
         await repos.init("work", address)

@@ -39,7 +39,7 @@ _MAX_NAMES = 20
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The id of git's empty tree, which exists in every repository."""
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
-_ADDRESS = re.compile(r"(?!-)(?!.*::)[^\s\x00-\x1f]{1,500}")
+_ADDRESS = re.compile(r"(?!-)(?!.*::)[^\s\x00-\x1f\"\\]{1,500}")
 _HEAD = re.compile(r"## (?:No commits yet on )?(?P<branch>.+?)(?:\.\.\.(?P<remote>\S+))?(?: \[(?P<apart>.+)\])?")
 _FIELDS = "%H%x1f%an%x1f%at%x1f%s%x1e"
 
