@@ -212,7 +212,7 @@ class TokenFile:
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
         """Issue a secret for a browser of this caller, with the same scopes, expiring with the caller's secret.
 
-        Raises NotAllowed if the caller's token was revoked, or is a browser's: whoever stole it would outlast a sign-out.
+        Raises NotAllowed if the token was revoked, or is a browser's: a stolen one would outlast its sign-out.
         """
         now = self._clock.now().timestamp()
         parent = caller.name or OWNER
@@ -352,9 +352,7 @@ def _limited(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple
 
 def _limited_browsers(tokens: list[Token], parent: str, now: float, overlap: float) -> list[Token]:
     """Limit the browsers that this token has signed in to at most `overlap` more seconds."""
-    return [
-        replace(each, kept=_limited(each.kept, now, overlap)) if each.parent == parent else each for each in tokens
-    ]
+    return [replace(each, kept=_limited(each.kept, now, overlap)) if each.parent == parent else each for each in tokens]
 
 
 def _index_of(tokens: list[Token], name: str) -> int:
