@@ -18,6 +18,7 @@ from hob.core.errors import InvalidRequest, NotAllowed, NotConfigured, NotFound
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
+from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token, token_file
 from hob.gateway.chat.inbound import ChatRequest, inbound_of
 from hob.gateway.http.asgi import build_api
@@ -154,6 +155,14 @@ def test_browser_login_signs_in_no_other_browser(file: TokenFile, tmp_path: Path
     browser = keys.sign_in(found(keys, ensure_token(tmp_path, None)), 86_400)
     with pytest.raises(NotAllowed, match="signs in no browser"):
         keys.sign_in(found(keys, browser), 86_400)
+
+
+def test_login_link_ends_when_the_owners_token_is_rotated(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+    keys, codes = keyring(tmp_path, clock), LoginCodes()
+    code, other = (codes.issue(WITH_THE_TOKEN, clock.monotonic, keys.owners_hash()) for _ in range(2))
+    assert codes.redeem(code, clock.monotonic, keys.owners_hash()) == WITH_THE_TOKEN
+    file.rotate_owners(overlap=0)
+    assert codes.redeem(other, clock.monotonic, keys.owners_hash()) is None
 
 
 def test_token_revoked_meanwhile_signs_in_no_browser(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:

@@ -19,6 +19,7 @@ from hob.core.clock import SystemClock
 from hob.core.translation.language import say
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
+from hob.gateway.auth.callers import WITH_THE_TOKEN
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.dashboard.endpoint_names import RESERVED
 from hob.gateway.dashboard.files import PackageFiles
@@ -120,7 +121,9 @@ async def test_status_for_another_person_is_the_public_one(hob: Machine) -> None
 
 
 async def test_login_link_signs_in_one_browser_once(hob: Machine) -> None:
-    code = hob.app.api.login_codes.issue(hob.app.api.keyring.find(TOKEN), SystemClock().monotonic)  # type: ignore[arg-type]
+    api = hob.app.api
+    code = api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic, api.keyring.owners_hash())
+    earlier = api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic, "of a token that was replaced")
     async with browser(hob) as page:
         first = await page.post("/api/v1/auth/login", json={"code": code})
         assert first.status_code == 200
@@ -128,7 +131,8 @@ async def test_login_link_signs_in_one_browser_once(hob: Machine) -> None:
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert first.json()["csrf"] not in cookie
-        assert (await page.post("/api/v1/auth/login", json={"code": code})).status_code == 401
+        for ended in (code, earlier):
+            assert (await page.post("/api/v1/auth/login", json={"code": ended})).status_code == 401
 
 
 async def test_cookie_without_the_csrf_token_is_refused(hob: Machine) -> None:
@@ -194,6 +198,22 @@ async def test_viewer_gets_no_message_content(hob: Machine) -> None:
         assert (await page.get("/api/v1/timeline?text=garden")).json()["events"] == events
         for path in ("sessions/history", "approvals/pending", "settings", "audit", f"media/{'0' * 64}"):
             assert (await page.get(f"/api/v1/{path}")).status_code == 403, path
+
+
+async def test_viewer_gets_no_first_word_of_a_message_as_a_command_or_tool(tmp_path: Path) -> None:
+    async with machine(tmp_path, calls(("garden", "{}")), "Hello!") as hob:
+        for said in ("/garden of mine", "look into the plot"):
+            await hob.tcp.post("/chat", json={"message": said})
+        tokens = TokenFile(hob.app.home, SystemClock())
+        async with signed_in(hob, tokens.add("wall", frozenset({TokenScope.VIEW}), SenderClass.OWNER, None)) as page:
+            answer = await page.get("/api/v1/timeline")
+            traces = {each["trace_id"] for each in answer.json()["events"]}
+            texts = [answer.text]
+            for trace in traces:
+                texts += [(await page.get(f"/api/v1/{path}/{trace}")).text for path in ("trace", "trace-graph")]
+        assert "garden" in (await hob.tcp.get("/timeline")).text
+    assert len(traces) == 2
+    assert not [text for text in texts if "garden" in text]
 
 
 async def test_member_token_does_not_open_the_dashboard(hob: Machine) -> None:

@@ -283,6 +283,10 @@ class Keyring:
             raise self._unread
         return found
 
+    def owners_hash(self) -> str:
+        """Return the hash of the owner's current token."""
+        return _stored(self._owners(), None).sha256
+
     def may_be_guessed(self, caller: ApiCaller) -> bool:
         """Return whether this caller's token was made up by a person; others are 256 random bits."""
         return self._chosen and caller.name == WITH_THE_TOKEN.name
@@ -313,7 +317,7 @@ class Keyring:
         for token in self._issued():
             caller = WITH_THE_TOKEN if token.name == OWNER else ApiCaller(token.name, token.scopes, token.cls)
             known += [(each.sha256.encode(), each.expires, replace(caller, until=each.expires)) for each in token.kept]
-        return ((_stored(self._owners(), None).sha256.encode(), None, WITH_THE_TOKEN), *known)
+        return ((self.owners_hash().encode(), None, WITH_THE_TOKEN), *known)
 
     def _issued(self) -> tuple[Token, ...]:
         self._unread = None

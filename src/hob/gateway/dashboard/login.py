@@ -94,7 +94,8 @@ def _authenticate(call: EndpointCall[Login]) -> ApiCaller:
     if call.payload.token:
         return visitor.show(call.payload.token)
     with visitor.trying():
-        caller = call.api.login_codes.redeem(call.payload.code, call.api.clock.monotonic)
+        api = call.api
+        caller = api.login_codes.redeem(call.payload.code, api.clock.monotonic, api.keyring.owners_hash())
         if caller is None:
             raise HttpRefusal("unauthorized", "this link was used or is too old; `hob dashboard` makes a new one")
         return caller

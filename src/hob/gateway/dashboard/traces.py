@@ -299,7 +299,7 @@ def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFile
         "parent_span_id": event.parent,
         "type": SPAN_TYPES.get(event.kind, "EVENT"),
         "kind": event.kind.value,
-        "title": _title(event),
+        "title": _title(event, view["name"]),
         "time": event.at,
         "started_at": event.at,
         "seconds": event.seconds,
@@ -312,7 +312,7 @@ def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFile
     }
 
 
-def _title(event: TimelineEvent) -> str:
+def _title(event: TimelineEvent, name: str) -> str:
     if event.kind is EventKind.TURN:
         return event.classification or TurnState.RUNNING.value
-    return event.name or event.kind.value
+    return name or event.kind.value

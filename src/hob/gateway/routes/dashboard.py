@@ -4,6 +4,7 @@ from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
 from hob.core.translation.language import translated
+from hob.gateway.api import Api
 from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
 from hob.gateway.auth.login_codes import LASTS_SECONDS
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
@@ -24,9 +25,13 @@ async def link(call: EndpointCall[Nothing]) -> JsonResponse[DashboardLinkAnswer]
     api = call.api
     if not api.dashboard:
         raise NotFound("the dashboard does not listen here: see dashboard.port and gateway.port")
-    code = api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic)
+    code = _new_code(api)
     # the fragment is never sent to a server, so no log contains it
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
+
+
+def _new_code(api: Api) -> str:
+    return api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic, api.keyring.owners_hash())
 
 
 async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
@@ -46,7 +51,7 @@ async def phone_link(call: EndpointCall[Nothing]) -> JsonResponse[PhoneLinkAnswe
 
     api = call.api
     place = await api.port(Phone).address()
-    url = f"{place.url}/#login={api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic)}"
+    url = f"{place.url}/#login={_new_code(api)}"
     rows = [
         "".join("1" if dark else "0" for dark in row) for row in segno.make_qr(url, error="m").matrix_iter(border=2)
     ]

@@ -5,7 +5,7 @@ from typing import NotRequired, TypedDict
 
 from hob.core.content.fallbacks import parse_options
 from hob.core.errors import InvalidRequest
-from hob.core.events.timeline import TimelineEvent
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey
 from hob.core.messages import LOCAL_CHANNEL, Attachment, OutboundKind
 from hob.core.models import Usage
@@ -302,8 +302,12 @@ async def unread_view(store: Store, channel: str, session: str | None = None, af
 
 
 def without_content(view: EventAnswer) -> EventAnswer:
-    """Return the event without message content."""
-    return {**view, "text": "", "media": None, "sender_name": ""}
+    """Return the event without message content.
+
+    Any first word after a slash is recorded as a command's name, and what a model made up as a tool's.
+    """
+    said = view["kind"] == EventKind.COMMAND or view["status"] == "unknown_tool"
+    return {**view, "text": "", "media": None, "sender_name": "", "name": "" if said else view["name"]}
 
 
 def event_view(event: TimelineEvent) -> EventAnswer:
