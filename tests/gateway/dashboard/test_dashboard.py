@@ -1,6 +1,7 @@
 """The dashboard's listener: authentication, browser security, and its routes."""
 
 import asyncio
+import json
 import re
 import subprocess
 from collections.abc import AsyncIterator
@@ -214,6 +215,16 @@ async def test_viewer_gets_no_first_word_of_a_message_as_a_command_or_tool(tmp_p
         assert "garden" in (await hob.tcp.get("/timeline")).text
     assert len(traces) == 2
     assert not [text for text in texts if "garden" in text]
+
+
+async def test_draft_of_a_model_cannot_run_commands_or_send_files_over_tcp(hob: Machine, tmp_path: Path) -> None:
+    async with ModelServer() as server, signed_in(hob) as page:
+        for key in (f"command:touch {tmp_path / 'ran'}", f"file:{tmp_path / 'hob.db'}"):
+            draft = {"model": "m", "provider": "server", "base_url": f"{server.root}/v1", "key": key}
+            answer = await page.post("/api/v1/models/test", json={"draft": json.dumps(draft)})
+            assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+        assert not server.requests
+    assert not (tmp_path / "ran").exists()
 
 
 async def test_member_token_does_not_open_the_dashboard(hob: Machine) -> None:

@@ -30,6 +30,7 @@ from hob.gateway.answer_types import (
     UndoneAnswer,
 )
 from hob.gateway.api import Api
+from hob.gateway.auth.visitors import SocketOwner
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
@@ -334,7 +335,13 @@ async def reload(call: EndpointCall[Nothing]) -> JsonResponse[ReloadedAnswer]:
 
 
 async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[TriedAnswer]:
-    """Ask a model for a word and a tool call; the cost is booked to the task `test`."""
+    """Ask a model for a word and a tool call; the cost is booked to the task `test`.
+
+    A `draft` is accepted over the Unix socket only.
+    """
+    if call.payload.draft and not isinstance(call.request.scope["visitor"], SocketOwner):
+        # its references run commands and read files, and its address receives what they return
+        raise InvalidRequest("a draft is tested over the Unix socket only")
     return json_response(await call.api.operations.probe_model(call.payload.model, call.payload.draft))
 
 
