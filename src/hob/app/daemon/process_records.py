@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from hob.core.events.tracing import CONTENT_FREE
 FOLDER = "run"
 """The folder in the home for files that end with the process."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_END_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +47,7 @@ class RunningProcesses:
                 if start_time(pid) == told["began"]:
                     log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=CONTENT_FREE)
                     kill_tree(pid)
+                    _wait_for_end(pid)
                 folder = Path(told["folder"])
                 if self._home in folder.parents:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -71,6 +74,17 @@ def kill_tree(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
     for each in tree:
         _send_signal(each, signal.SIGKILL)
+
+
+def _wait_for_end(pid: int) -> None:
+    """Wait for a killed process, which until its end may write into its folder. Only Linux can wait for another's."""
+    if hasattr(os, "pidfd_open"):
+        with suppress(OSError):
+            handle = os.pidfd_open(pid)
+            try:
+                select.select([handle], [], [], _END_SECONDS)
+            finally:
+                os.close(handle)
 
 
 def _stop_tree(pid: int) -> Iterator[int]:
