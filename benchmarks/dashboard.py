@@ -118,17 +118,18 @@ async def _looked(url: str, events: int, frames: int) -> tuple[float, float, flo
         await page.locator("#main").wait_for()
         began = time.perf_counter()
         await page.goto(f"{url.partition('/#')[0]}/timeline")
-        await expect(page.get_by_text(f"Event number {events - 1}", exact=True)).to_be_visible(timeout=30_000)
+        newest = page.get_by_text(f"Event number {events - 1}", exact=True)
+        await newest.wait_for()  # looks in every frame, unlike `expect`
         usable = (time.perf_counter() - began) * 1_000
         wire = await page.context.new_cdp_session(page)
         await wire.send("Performance.enable")
         spent = [await _frame(page, wire) for _ in range(frames)]
         await page.reload()
-        await expect(page.get_by_text(f"Event number {events - 1}", exact=True)).to_be_visible(timeout=30_000)
+        await newest.wait_for()
         began = time.perf_counter()
         await page.get_by_label("Search the timeline").fill(f"number {events - 500}")
-        await expect(page.get_by_role("feed")).not_to_contain_text(f"Event number {events - 1}", timeout=30_000)
-        await expect(page.get_by_role("feed")).to_contain_text(f"Event number {events - 500}", timeout=30_000)
+        await newest.wait_for(state="detached")
+        await page.get_by_role("feed").get_by_text(f"Event number {events - 500}", exact=True).wait_for()
         return quantiles(spent, n=20)[-1], (time.perf_counter() - began) * 1_000, usable
 
 

@@ -36,6 +36,8 @@ export default defineConfig({
         entryFileNames: "app/[name].js",
         chunkFileNames: "app/[name].js",
         assetFileNames: "app/[name][extname]",
+        // what the first page needs is one file: each further one costs a round trip
+        codeSplitting: { groups: [{ name: "base", tags: ["$initial"] }, { name: "shared", minShareCount: 2, test: /lucide-react|src.parts.(?!markdown)/ }] },
       },
     },
   },

@@ -13,5 +13,5 @@
   // a place's code is fetched with the rest of the page, not after it
   const place = location.pathname.split("/")[1];
   if (!["canvas", "chat", "costs", "files", "memory", "settings", "timeline", "trace", "trust", "view", "work"].includes(place)) return;
-  document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: `/app/${place}.js` }));
+  for (const file of [place, "shared"]) document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: `/app/${file}.js` }));
 })();

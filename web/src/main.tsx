@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { StrictMode, useSyncExternalStore } from "react";
+import { StrictMode, startTransition, useSyncExternalStore } from "react";
 import { createRoot } from "react-dom/client";
 import "./app.css";
 import { login } from "./api/client";
@@ -16,10 +16,11 @@ function App() {
 }
 
 await loadLanguage();
-createRoot(document.getElementById("root")!).render(
+// as a transition, which lets the browser answer to touch in between
+startTransition(() => createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <App />
     </QueryClientProvider>
   </StrictMode>,
-);
+));

@@ -64,12 +64,12 @@ export function Page({ title, about, more, children, wide }: {
   title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean;
 }) {
   return (
-    <div className="h-full overflow-y-auto" tabIndex={0} role="region" aria-label={title}>
+    <div className="h-full overflow-y-auto [scrollbar-gutter:stable]" tabIndex={0} role="region" aria-label={title}>
       <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide ? "max-w-6xl" : "max-w-4xl"}`}>
         <div className="mb-6 flex flex-wrap items-end justify-between gap-3">
           <div>
             <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
-            {about && <p className="text-muted">{about}</p>}
+            {about !== undefined && <p className="min-h-[1lh] text-muted">{about}</p>}
           </div>
           {more}
         </div>

@@ -236,6 +236,7 @@ export function Conversation({ session }: { session: string }) {
               {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure error={one.problem} />)}
             </div>
           ))}
+          {latest && asked.length > 0 && <h2 className="sr-only">{t("Needs you")}</h2>}
           {latest && asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
           {latest && questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={choose} />)}
           {forked && <Failure error={forked} />}

@@ -19,7 +19,7 @@ export function Costs() {
   return (
     <Page
       title={t("Costs")}
-      about={daily.data && t("{cost} in {days} days, {calls}", { cost: money(daily.data.total.cost_usd), days, calls: tn("{count} model call", "{count} model calls", daily.data.total.calls) })}
+      about={!daily.data ? "" : t("{cost} in {days} days, {calls}", { cost: money(daily.data.total.cost_usd), days, calls: tn("{count} model call", "{count} model calls", daily.data.total.calls) })}
       more={<Tabs label={t("Time range")} chosen={String(days) as "30"} onChoose={(chosen) => set({ days: chosen })} tabs={[["7", t("7 days")], ["30", t("30 days")], ["90", t("90 days")]] as never} />}
     >
       {daily.isError ? (
@@ -32,13 +32,15 @@ export function Costs() {
           <Limits usage={daily.data} />
         </>
       )}
-      <Section
-        title={t("Spending by")}
-        more={<Tabs label={t("Group by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
-      >
-        {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}
-        {by === "tool" && <p className="mt-2 text-sm text-muted">{t("The cost of a model call is split evenly among the tools whose results it read.")}</p>}
-      </Section>
+      {!daily.isPending && (
+        <Section
+          title={t("Spending by")}
+          more={<Tabs label={t("Group by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
+        >
+          {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}
+          {by === "tool" && <p className="mt-2 text-sm text-muted">{t("The cost of a model call is split evenly among the tools whose results it read.")}</p>}
+        </Section>
+      )}
     </Page>
   );
 }

@@ -25,7 +25,7 @@ export function Files() {
   return (
     <Page
       title={t("Files")}
-      about={told?.root}
+      about={status.isPending ? "" : told?.root}
       wide
       more={
         <Tabs label={t("Folder")} chosen={repo} onChoose={(chosen) => setSearch(chosen === "identity" ? { repo: chosen } : {}, { replace: true })}

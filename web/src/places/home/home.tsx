@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, Brain, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useEndedTasks, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
@@ -30,9 +30,9 @@ export function Home() {
   const open = tasks.data?.tasks ?? [];
   const recent = useEndedTasks("", 6).data?.pages[0]?.tasks ?? [];
   // shown together, so that late answers do not move the page
-  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown;
+  const waits = useDeferredValue([useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown);
   return (
-    <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
+    <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : status.isPending ? "" : undefined}>
       {waits ? (
         <Skeleton rows={4} className="h-32" />
       ) : (
@@ -52,7 +52,7 @@ export function Home() {
             ) : (
               <div className="flex flex-col gap-3">
                 {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
-                                {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} />)}
+                {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} />)}
                 {asked.length + questions.length > 0 && <NotifyChoice quiet />}
                 {limits.map((limit) => (
                   <Ask key={limit.key} text={t("Limit {key} reached", { key: limit.key })} more={t("{spent} of {limit} spent. Anything that costs more waits.", { spent: limit.spent, limit: limit.limit })}

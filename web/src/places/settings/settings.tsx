@@ -24,7 +24,7 @@ export function Settings() {
     settings: t("Settings"), models: t("Models"), channels: t("Channels"), delivery: t("Delivery"), phone: t("Phone"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
   };
   return (
-    <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
+    <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? "" : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
       <div className="mb-6">
         <Tabs label={t("View")} chosen={tab} onChoose={(chosen) => setSearch(chosen === "settings" ? {} : { tab: chosen }, { replace: true })}
           tabs={TABS.map((each) => [each, words[each]] as const)} />
