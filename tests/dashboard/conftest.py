@@ -133,6 +133,18 @@ async def notifications(tab: Tab, count: int) -> list[dict[str, str]]:
     return shown
 
 
+PRESS_AT_ONCE = """name => {
+  new MutationObserver((_, observer) => {
+    const found = [...document.querySelectorAll('#main button')].find((each) => each.textContent.trim() === name);
+    if (!found) return;
+    observer.disconnect();
+    found.click();
+    document.body.dataset.pressed = name;
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+"""Press a button as soon as it is there, like a click that was meant for what was there before."""
+
+
 async def open_tab(
     world: World, browser: Browser, path: str = "/", *, service_workers: Literal["allow", "block"] = "block"
 ) -> Tab:

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from hob.testing.model_server import Reply
-from tests.dashboard.conftest import open_tab
+from tests.dashboard.conftest import PRESS_AT_ONCE, open_tab
 from tests.journeys.world import World
 
 CLOCK = """<!doctype html><title>Sales</title><h1>Sum</h1><p id=n></p>
@@ -167,7 +167,9 @@ async def _decide(world: World, browser: Browser) -> None:
         said = inside.locator("#said")
         await inside.get_by_role("button", name="Read").click()
         await expect(said).to_have_text("Buy green tea.")
+        await page.evaluate(PRESS_AT_ONCE, "Allow once")
         await inside.get_by_role("button", name="Bake").click()
+        await expect(page.locator("body")).to_have_attribute("data-pressed", "Allow once")
         question = page.get_by_role("alertdialog", name="This page wants to use notes__bake")
         await expect(question).to_contain_text('"what": "pie"')
         if shot := os.environ.get("HOB_TEST_SHOT"):

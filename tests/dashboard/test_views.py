@@ -13,7 +13,7 @@ from hob.store.audit.audit import AuditEntry
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
-from tests.dashboard.conftest import notifications_are_on, open_tab
+from tests.dashboard.conftest import PRESS_AT_ONCE, notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.journeys.world import World, until
 
@@ -125,7 +125,7 @@ async def test_keys_focus_a_decision_and_take_it_with_the_second_press(world: Wo
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
         deny = page.get_by_role("button", name="Deny")
-        await expect(deny).to_be_visible()
+        await expect(page.get_by_role("button", name="Allow once")).to_be_enabled()
         await page.keyboard.press("d")
         await expect(deny).to_be_focused()
         await page.keyboard.press("a")  # press the other key before anything is decided
@@ -162,6 +162,27 @@ async def test_permanent_approval_is_confirmed_and_applies_in_other_conversation
         world.model.script.extend([ASKED[2], Reply("Clean again.")])
         assert (await daemon.post("Clean up.", session="other")).json()["reply"] == "Clean again."
         await page.get_by_role("button", name="Revoke").click()
+        await expect(page.get_by_text("None. Hob asks every time.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_approval_that_just_appeared_takes_no_click_meant_for_something_else(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        await expect(page.get_by_text("Nothing to approve.")).to_be_visible()
+        await page.evaluate(PRESS_AT_ONCE, "Allow once")
+        world.model.script.extend([ASKED[2], Reply("It is clean.")])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        card = page.get_by_role("article", name="Approval for exec")
+        await expect(page.locator("body")).to_have_attribute("data-pressed", "Allow once")
+        await card.get_by_role("button", name="Always…").dblclick()  # the second click meets the confirmation
+        await expect(card.get_by_role("button", name="Yes, exactly this, always")).to_be_enabled()
+        assert (await daemon.get(asked["id"]))["state"] == "parked"
+        await card.get_by_role("button", name="Allow once").click()
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
         await expect(page.get_by_text("None. Hob asks every time.")).to_be_visible()
         assert tab.errors == []
 
@@ -534,6 +555,20 @@ async def test_long_change_is_approved_after_its_whole_diff_was_shown(world: Wor
         await expect(card.locator("details pre")).to_contain_text("notes.md")
         await card.get_by_role("button", name="Allow once").click()
         await expect(card).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_diff_of_an_approval_shows_every_line_and_every_character(world: World, browser: Browser) -> None:
+    hidden = "".join(chr(0xE0100 + each) for each in (3, 5))
+    content = "".join(f"Line {n}.\n" for n in range(3_100)) + f"end{hidden}{' ' * 300}more\n"
+    async with world.serve(HOB_POLICY_MODE="guarded", HOB_POLICY_AUTONOMY="supervised") as daemon:
+        world.model.script.append(Reply(calls=(("write", json.dumps({"path": "notes.md", "content": content})),)))
+        await daemon.post("Write it down.", session="main")
+        tab = await open_tab(world, browser, "/trust")
+        card = tab.page.get_by_role("article", name="Approval for write")
+        await card.get_by_role("button", name=re.compile(r"Show all [\d,]+ lines to decide")).click()
+        end = card.get_by_role("region", name="Changes").locator("p").last
+        await expect(end).to_contain_text(r"end\u{e0103}\u{e0105}⟨300 ␣⟩more", timeout=20_000)
         assert tab.errors == []
 
 

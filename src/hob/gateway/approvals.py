@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypedDict
 
 from hob.core.translation.language import translated
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import render_question
+from hob.guard.approvals.question_text import render_question, visible
 from hob.guard.policy.reasons import strip_taint
 from hob.store.approvals import Approval, Grant
 from hob.store.store import Store
@@ -122,7 +122,7 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str],
         "reason": approval.reason,
         "rule": approval.rule,
         "shown": render_question(question, language) if question and language else approval.shown,
-        "why": translated(strip_taint(question.reason), language or "en") if question else "",
+        "why": visible(translated(strip_taint(question.reason), language or "en")) if question else "",
         "question": approval.question,
         "scopes": list(scopes),
         "session": approval.session,

@@ -104,6 +104,12 @@ def test_invisible_characters_are_spelled_out() -> None:
     assert visible("Grüße, 你好, naïve") == "Grüße, 你好, naïve"
 
 
+def test_text_hidden_in_variation_selectors_is_spelled_out() -> None:
+    hidden = "".join(chr(0xE0100 + each - 16) for each in b"key")  # any byte is one of them, after any letter
+    text = asked("mail_send", {"body": f"Thanks\U0001f44d{hidden}\u180b"}, reason="it sends")
+    assert text.splitlines()[2] == "│ Thanks\U0001f44d⟨U+E015B⟩⟨U+E0155⟩⟨U+E0169⟩⟨U+180B⟩"
+
+
 def test_lookalike_letters_are_shown_in_ascii_form() -> None:
     text = asked("mail_send", {"to": "bob@\u0430pple.example"}, reason="it sends")
     assert "(that is bob@xn--pple-43d.example)" in text

@@ -185,6 +185,7 @@ def test_fences_and_signatures_around_a_patch_are_ignored() -> None:
 
 
 def test_diff_reveals_invisible_changes() -> None:
+    assert visible("a\U000e0105❤\ufe0f\u00a0€") == "a\\u{e0105}❤\ufe0f\u00a0€"
     assert visible("a\u202eb\x1b[2K\t\u200b\n") == "a\\u{202e}b\\u{1b}[2K\t\\u{200b}\n"
     told = diff(None, b"a\0b", "x.txt")
     assert told == "x.txt: not a text; no file before, 3 bytes after\n"

@@ -2,11 +2,11 @@ import { ArrowRight, Check, ChevronDown, X } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { may } from "../api/client";
-import { useAnswer, useConnection } from "../api/queries";
+import { useAnswer, useApprovals, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { argumentWord, sessionWord } from "./words";
-import { Badge, Button, Card, When } from "./basics";
+import { Badge, Button, Card, When, useSettled } from "./basics";
 import { Diff } from "./diff";
 import { maySee } from "./places";
 import { type Said, headline, spoken } from "./headline";
@@ -36,13 +36,15 @@ function Chain({ approval }: { approval: ApprovalAnswer }) {
   );
 }
 
-/** The diff of a file's change, if it shows the whole change. */
+const BAR = "│ ";
+
+/** The diff of a file's change, if it shows the whole change: the last lines of the question, in which nothing is invisible. */
 function diffOf(approval: ApprovalAnswer): string {
   const diff = approval.question?.diff;
-  return typeof diff === "string" && /^@@ /m.test(diff) && !/^\((too long|.* is stored otherwise)/m.test(diff) ? diff.replace(/\n$/, "") : "";
+  if (typeof diff !== "string" || !/^@@ /m.test(diff) || /^\((too long|.* is stored otherwise)/m.test(diff)) return "";
+  const count = diff.replace(/\n$/, "").split("\n").length;
+  return approval.shown.split("\n").slice(-count).map((line) => line.slice(BAR.length)).join("\n");
 }
-
-const BAR = "│ ";
 
 /** The exact arguments, with the names of common ones in words. Not repeated: what the heading says in full, letter by letter. */
 function linesOf(approval: ApprovalAnswer, object: string, name: string): string[] {
@@ -69,6 +71,8 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const [whole, setWhole] = useState(drawn.length <= 14);
   const open = approval.state === "open";
   const wider = approval.scopes.filter((scope) => scope !== "once");
+  const others = useApprovals().data?.approvals.map((each) => each.id).join(" ");
+  const rests = !useSettled(`${others} ${whole} ${asking}`) || answer.isPending;
   const say = (allowed: boolean, scope = "once") => answer.mutate({ id: approval.id, allowed, scope });
   return (
     <Card className="overflow-hidden">
@@ -88,7 +92,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
         </div>
         {diff ? (
           <>
-            <Diff text={whole ? diff : drawn.slice(0, 12).join("\n")} />
+            <Diff text={whole ? diff : drawn.slice(0, 12).join("\n")} most={Infinity} />
             {!whole && <p aria-hidden className="px-4 font-mono text-sm">…</p>}
             <details className="border-t border-line">
               <summary className="px-4 py-2 text-sm text-muted">{t("Exact arguments")}</summary>
@@ -108,7 +112,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
           )}
           {open && whole && may("approve") && (
             <>
-              <Button look="main" icon={Check} data-act="allow" disabled={answer.isPending} onClick={() => say(true)}>
+              <Button look="main" icon={Check} data-act="allow" disabled={rests} onClick={() => say(true)}>
                 {t("Allow once")}
               </Button>
               <Button icon={X} data-act="deny" disabled={answer.isPending} onClick={() => say(false)}>
@@ -116,11 +120,11 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
               </Button>
               {wider.map((scope) =>
                 asking === scope ? (
-                  <Button key={scope} look="danger" disabled={answer.isPending} onClick={() => say(true, scope)}>
+                  <Button key={scope} look="danger" disabled={rests} onClick={() => say(true, scope)}>
                     {scope === "session" ? t("Yes, exactly this, for this session") : t("Yes, exactly this, always")}
                   </Button>
                 ) : (
-                  <Button key={scope} look="quiet" disabled={answer.isPending} onClick={() => setAsking(scope)}>
+                  <Button key={scope} look="quiet" disabled={rests} onClick={() => setAsking(scope)}>
                     {scope === "session" ? t("For this session…") : t("Always…")}
                   </Button>
                 ),

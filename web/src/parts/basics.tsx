@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem, may, type Scope } from "../api/client";
 import { useConnection } from "../api/queries";
@@ -33,6 +33,18 @@ export function Button({
       {children}
     </button>
   );
+}
+
+const SETTLE_MS = 700;
+
+/** Whether this has stayed as it is for a moment. What a page or a model can make appear must not take a click that was meant for what was there before. */
+export function useSettled(shown: string): boolean {
+  const [settled, setSettled] = useState<string>();
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(shown), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return settled === shown;
 }
 
 export function Card({ children, className = "" }: { children: ReactNode; className?: string }) {

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
-import { t } from "../i18n";
+import { t, tn } from "../i18n";
 
 type Line = { kind: "file" | "hunk" | "add" | "del" | "same"; text: string; old?: number; now?: number };
-const MOST = 3_000;
+const MOST = 3_000; // lines
 
 /** The lines of a diff, each with whether it belongs to a hunk; a hunk's length is in its head. */
 function* read(diff: string): Generator<[line: string, body: boolean]> {
@@ -20,13 +20,12 @@ function* read(diff: string): Generator<[line: string, body: boolean]> {
 /** The file that a head like `+++ b/notes.md` names. */
 const named = (line: string) => line.slice(4).replace(/^[ab]\//, "").replace(/\t.*$/, "");
 
-function parse(diff: string): Line[] {
+function parse(diff: string, most: number): Line[] {
   const lines: Line[] = [];
   let old = 0;
   let now = 0;
   let file = "";
   for (const [line, body] of read(diff)) {
-    if (lines.length > MOST) break;
     if (body) {
       const text = line.slice(1);
       if (line.startsWith("+")) lines.push({ kind: "add", text, now: now++ });
@@ -45,7 +44,7 @@ function parse(diff: string): Line[] {
       lines.push({ kind: "hunk", text: found?.[3]?.trim() ?? "" });
     } else if (line.startsWith("Binary files")) lines.push({ kind: "hunk", text: t("binary file") });
   }
-  return lines;
+  return lines.length > most ? [...lines.slice(0, most), { kind: "hunk", text: tn("{count} line is not shown", "{count} lines are not shown", lines.length - most) }] : lines;
 }
 
 /** The part of a diff about this file, whose path may be relative; empty if there is none. */
@@ -83,9 +82,9 @@ export function backwards(diff: string): string {
 const LOOKS = { add: "bg-(--diff-add)", del: "bg-(--diff-del)", same: "", hunk: "", file: "" };
 const SIGNS = { add: "+", del: "−", same: " ", hunk: "", file: "" };
 
-/** A git diff with line numbers, signs and colours. */
-export function Diff({ text }: { text: string }) {
-  const lines = useMemo(() => parse(text), [text]);
+/** A git diff with line numbers, signs and colours. What is decided by it is shown whole, however long it is. */
+export function Diff({ text, most = MOST }: { text: string; most?: number }) {
+  const lines = useMemo(() => parse(text, most), [text, most]);
   if (!lines.length) return <p className="px-4 py-6 text-center text-muted">{t("No changes.")}</p>;
   return (
     <div role="region" aria-label={t("Changes")} tabIndex={0} className="overflow-x-auto font-mono text-xs leading-5">

@@ -3,7 +3,7 @@ import { Check, CircleAlert, Undo2 } from "lucide-react";
 import { call, may } from "../api/client";
 import { useChange } from "../api/queries";
 import { t } from "../i18n";
-import { Button, Card, Skeleton } from "./basics";
+import { Button, Card, Skeleton, useSettled } from "./basics";
 import { Diff } from "./diff";
 import { Told } from "./told";
 
@@ -13,6 +13,7 @@ export function ChangedIdentity({ file }: { file: string }) {
   const settle = useChange(["identity", "status"], ({ accept, hash }: { accept: boolean; hash: string }) =>
     call("POST /api/v1/identity/{id}", { path: { id: file }, body: { accept, hash } }));
   const found = files.data?.files.find((each) => each.name === file);
+  const settled = useSettled(`${found?.hash}`);
   return (
     <Card className="overflow-hidden">
       <article aria-label={t("{file} was changed", { file })}>
@@ -23,10 +24,10 @@ export function ChangedIdentity({ file }: { file: string }) {
         {files.isFetching && !found && <Skeleton rows={1} />}
         {found && !found.accepted && (
           <>
-            {found.diff && <div className="max-h-96 overflow-y-auto border-t border-line"><Diff text={found.diff} /></div>}
+            {found.diff && <div className="max-h-96 overflow-y-auto border-t border-line"><Diff text={found.diff} most={Infinity} /></div>}
             {found.problem && <p className="px-4 py-2 text-sm text-bad"><Told text={`${file} ${found.problem}`} /></p>}
             <div className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3">
-              {!found.problem && <Button look="main" icon={Check} data-act="allow" disabled={settle.isPending} onClick={() => settle.mutate({ accept: true, hash: found.hash })}>{t("Accept")}</Button>}
+              {!found.problem && <Button look="main" icon={Check} data-act="allow" disabled={!settled || settle.isPending} onClick={() => settle.mutate({ accept: true, hash: found.hash })}>{t("Accept")}</Button>}
               {found.kept ? (
                 <Button icon={Undo2} data-act="deny" disabled={settle.isPending} onClick={() => settle.mutate({ accept: false, hash: found.hash })}>{t("Restore the accepted version")}</Button>
               ) : (

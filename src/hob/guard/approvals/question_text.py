@@ -7,11 +7,11 @@ of missing characters is shown, and chats accept no approval of a question that 
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import Any
 
+from hob.core.content.visible_text import is_visible
 from hob.core.ids import ApprovalId
 from hob.core.translation.language import say, translated
 from hob.guard.approvals.question import Question
@@ -100,7 +100,7 @@ def shorten_question(shown: str, id: ApprovalId, limit: int, language: str = "en
 
 def visible(text: str) -> str:
     """Return the text on one line, with every invisible character spelled out."""
-    return "".join(char if char not in _PLAIN and _is_visible(char) else _spell_out(char) for char in text)
+    return "".join(char if char not in _PLAIN and is_visible(char) else _spell_out(char) for char in text)
 
 
 def _argument(name: str, value: Any, language: str) -> Iterable[str]:
@@ -121,22 +121,13 @@ def _with_bar(text: str) -> Iterable[str]:
     # only line feeds separate lines; other characters that terminals and chats treat as line ends are spelled out
     for line in text.split("\n"):
         yield BAR + _shorten_blanks(
-            "".join(char if _is_visible(char) or char == "\t" else _spell_out(char) for char in line)
+            "".join(char if is_visible(char) or char == "\t" else _spell_out(char) for char in line)
         )
 
 
 def _shorten_blanks(line: str) -> str:
     """Return the line without runs of blanks that would push the rest of it out of sight."""
     return _BLANKS.sub(lambda run: f"⟨{len(run[0])} {''.join(_SIGNS[each] for each in sorted(set(run[0])))}⟩", line)
-
-
-def _is_visible(char: str) -> bool:
-    if char.isascii():
-        return char.isprintable()
-    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
-        return False
-    # combining marks without a base, fillers that merely count as letters, and variation selectors
-    return char not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" and not "\ufe00" <= char <= "\ufe0f"
 
 
 def _spell_out(char: str) -> str:

@@ -1,12 +1,13 @@
 """Unified diffs in which people can trust what they see."""
 
-import unicodedata
 from difflib import unified_diff
 
+from hob.core.content.visible_text import is_visible
 from hob.core.translation.language import join_texts, translatable
 from hob.tools.documents.text import decode, lines_of
 
-_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+_ORDINARY = frozenset("\n\t\u00a0\u202f\u3000\ufe0f")
+"""Also blanks of ordinary texts, and the selector that follows emoji."""
 _MAX_LINES = 20_000  # comparison time is quadratic if the texts have little in common
 
 
@@ -69,7 +70,4 @@ def visible(text: str) -> str:
     """Return the text with everything invisible or misleading, such as direction changes, written as escapes."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in _UNSEEN else f"\\u{{{ord(char):x}}}"
-        for char in text
-    )
+    return "".join(char if char in _ORDINARY or is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)

@@ -9,7 +9,7 @@ import { useCanvas, useChange, useConnection } from "../../api/queries";
 import type { CanvasPageAnswer, PageCallAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { sessionWord } from "../../parts/words";
-import { Button, Empty, Failure, Page, Skeleton, When } from "../../parts/basics";
+import { Button, Empty, Failure, Page, Skeleton, When, useSettled } from "../../parts/basics";
 
 /** Canvas pages: the named one, or the last presented. */
 export function Canvas({ id = "" }: { id?: string }) {
@@ -88,7 +88,8 @@ function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: Canva
 type AppCall = { id: string | number; tool: string; arguments: unknown };
 type Told = { ready?: boolean; shown?: boolean; ask?: string; text?: string; failed?: boolean; app?: AppCall };
 const MOST_WAITING = 3;
-type Asked = { call: AppCall; answer: PageCallAnswer };
+let asks = 0;
+type Asked = { key: string; call: AppCall; answer: PageCallAnswer };
 
 /** The page in a sandboxed frame without network. Relays Hob's questions to it, and an app's calls to Hob. */
 function Frame({ page }: { page: CanvasPageAnswer }) {
@@ -107,7 +108,7 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
       const body = { version, tool: made.tool, arguments: JSON.stringify(made.arguments), confirmed };
       const told = await call("POST /api/v1/canvas/{id}/call", { path: { id }, body });
       if (told.done) answer(made.id, { result: told.result });
-      else if (told.verdict === "ask" && waiting.current < MOST_WAITING) setAsked((before) => [...before, { call: made, answer: told }]);
+      else if (told.verdict === "ask" && waiting.current < MOST_WAITING) setAsked((before) => [...before, { key: String(++asks), call: made, answer: told }]);
       else answer(made.id, refusal(told.reason));
     } catch (error) {
       answer(made.id, refusal(String(error)));
@@ -118,6 +119,8 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
     if (allowed) void make(one.call, true);
     else answer(one.call.id, refusal("the user did not allow it"));
   };
+
+  const settled = useSettled(`waits: ${asked.map((each) => each.key).join(" ")}`);
 
   useEffect(() => {
     const hear = (event: MessageEvent) => {
@@ -148,7 +151,7 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
 
   return (
     <>
-      {asked.map((one) => <Question key={String(one.call.id)} asked={one} settle={(allowed) => settle(one, allowed)} />)}
+      {asked.map((one) => <Question key={one.key} asked={one} settled={settled} settle={(allowed) => settle(one, allowed)} />)}
       <iframe
         ref={frame}
         title={page.title}
@@ -163,14 +166,14 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
 const refusal = (message: string) => ({ error: { code: -32000, message } });
 
 /** Approval of a call by the page: tool and full arguments, as they would be sent. */
-function Question({ asked, settle }: { asked: Asked; settle: (allowed: boolean) => void }) {
+function Question({ asked, settled, settle }: { asked: Asked; settled: boolean; settle: (allowed: boolean) => void }) {
   return (
     <section role="alertdialog" aria-label={t("This page wants to use {tool}", { tool: asked.answer.tool })} className="border-b border-line bg-warn-soft px-4 py-3 sm:px-8">
       <p className="flex items-center gap-2 font-semibold text-warn"><ShieldAlert size={18} aria-hidden />{t("This page wants to use {tool}", { tool: asked.answer.tool })}</p>
       <pre dir="auto" tabIndex={0} className="mt-2 max-h-48 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap">{asked.answer.shown}</pre>
       <p className="mt-2 text-sm text-muted">{asked.answer.reason}</p>
       <div className="mt-2 flex gap-2">
-        <Button needs="admin" look="danger" onClick={() => settle(true)}>{t("Allow once")}</Button>
+        <Button needs="admin" look="danger" disabled={!settled} onClick={() => settle(true)}>{t("Allow once")}</Button>
         <Button needs="admin" onClick={() => settle(false)}>{t("Deny")}</Button>
       </div>
     </section>
