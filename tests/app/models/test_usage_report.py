@@ -126,6 +126,18 @@ async def test_call_is_split_equally_among_the_tools_it_read(store: Store) -> No
     assert (seen["total"]["cost_usd"], seen["total"]["calls"]) == (12.5, 4)
 
 
+async def test_name_that_a_model_made_up_is_no_tool(store: Store) -> None:
+    turn, at = await make_turn(store, message("hello")), NOON.timestamp()
+    await store.timeline.add([
+        TimelineEvent(
+            new_event_id(), turn.trace, SpanId("s"), None, at, EventKind.TOOL, "a_surgery", "unknown_tool", turn=turn.id
+        )
+    ])  # fmt: skip
+    await store.journal.append(turn.id, [ModelAsked("m", "", 10, 5, models=("m",))])
+    await store.journal.append(turn.id, [ModelReplied("", usage=Usage(9, 1, 0), model="m", cost=5, ref="m")])
+    assert [row["key"] for row in (await accounts(store).report(7, "tool"))["rows"]] == [""]
+
+
 async def test_remaining_amount_of_a_limit_is_never_negative(store: Store) -> None:
     await spend(store, NOON, 1_500_000)
     seen = await accounts(store, SpendingSettings(daily=1, monthly=2)).report(1, "day")

@@ -35,6 +35,7 @@ _SUMS = (
     " coalesce(sum(reasoning), 0), coalesce(sum(calls), 0), coalesce(sum(held), 0)"
 )
 # A model call reads the results of the tools called before it in its turn, and is charged to them in equal parts.
+# A name that a model made up is no tool's: it may be words of a conversation, which not all readers of sums may see.
 _BY_TOOL = """
 WITH spent AS (
     SELECT DISTINCT t.trace_id FROM usage u JOIN turns t ON t.id = u.turn WHERE u.settled = 1 AND u.at >= ?
@@ -42,7 +43,8 @@ WITH spent AS (
     SELECT l.seq, turn, kind, name, coalesce(cost, 0) AS cost, cost IS NULL AS unknown,
         input_tokens, output_tokens, cache_read, cache_write, reasoning,
         sum(kind = 'model') OVER (PARTITION BY turn ORDER BY l.seq ROWS UNBOUNDED PRECEDING) AS round
-    FROM spent CROSS JOIN timeline l ON l.trace_id = spent.trace_id WHERE turn IS NOT NULL AND (kind = 'tool'
+    FROM spent CROSS JOIN timeline l ON l.trace_id = spent.trace_id WHERE turn IS NOT NULL AND (
+        kind = 'tool' AND status IS NOT 'unknown_tool'
         OR kind = 'model' AND input_tokens IS NOT NULL AND instr(classification, '/') = 0)
 ), used AS (SELECT DISTINCT turn, round, name FROM done WHERE kind = 'tool'
 ), read AS (
