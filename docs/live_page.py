@@ -83,8 +83,9 @@ def _opening() -> list[str]:
         "",
         "| limit | |",
         "|---|---|",
-        f"| connections | {connected.MAX_CONNECTED}, {connected.MAX_UNAUTHENTICATED} of them without a token so far;"
-        " more are answered with 503 |",
+        f"| connections | {connected.MAX_CONNECTED}; more are answered with 503 |",
+        f"| connections before `hello` | {connected.MAX_UNAUTHENTICATED}; then the oldest of the address"
+        " with most of them is closed |",
         f"| a message of yours | `gateway.body_bytes`; {frames.MAX_UNAUTHENTICATED_BYTES} bytes before `welcome` |",
         f"| messages of yours | {connection.BURST} at once, {connection.PER_SECOND:g} a second in the long run |",
         f"| followed at once | {connection.MAX_AT_ONCE} messages and subscriptions |",

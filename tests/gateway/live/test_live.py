@@ -359,12 +359,29 @@ async def test_client_that_floods_pings_without_reading_is_no_longer_read(hob: M
 
 async def test_connections_beyond_the_limit_are_told_to_retry(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connected, "MAX_CONNECTED", 2)
-    monkeypatch.setattr(connected, "MAX_UNAUTHENTICATED", 1)
-    async with reached(hob) as at, at.raw():
-        assert (await at.refused())[0] == 503  # unauthenticated clients cannot keep out one with a token
-        async with at.client():
-            status, body = await at.refused(BEARER)
-            assert (status, body["error"]["code"]) == (503, "too_many_connections")
+    async with reached(hob) as at, at.raw(), at.client():
+        status, body = await at.refused(BEARER)
+        assert (status, body["error"]["code"]) == (503, "too_many_connections")
+
+
+async def test_clients_without_a_token_cannot_keep_out_one_that_shows_it_in_its_first_message(hob: Machine) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        at = await stack.enter_async_context(reached(hob))
+        silent = [await stack.enter_async_context(at.raw()) for _ in range(connected.MAX_UNAUTHENTICATED)]
+        page = await stack.enter_async_context(at.raw())
+        assert (await page.ask("hello", "welcome", token=TOKEN))["who"] == "api:owner"
+        assert (await silent[0].end())[0] == 4408
+        assert (await silent[1].ask("hello", "welcome", token=TOKEN))["who"] == "api:owner"
+
+
+def test_address_with_most_clients_without_a_token_makes_room() -> None:
+    ended: list[str] = []
+    with contextlib.ExitStack() as stack:
+        clients, many = connected.OpenConnections(), connected.MAX_UNAUTHENTICATED - 1
+        for address in ("page", *["flood"] * many, "flood", "page"):
+            client = connected.LiveClient(address, 0.0, leave=lambda address=address: ended.append(address))  # type: ignore[misc]
+            stack.enter_context(clients.enter(client))
+    assert ended == ["flood", "flood"]
 
 
 async def test_owner_sees_open_connections(hob: Machine) -> None:

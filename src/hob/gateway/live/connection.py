@@ -76,6 +76,12 @@ class LiveConnection:
         self._token: str | None = None
         self._caller: ApiCaller | None = None
         self._cursor: int | None = None
+        self._hello: asyncio.Timeout | None = None
+
+    def leave(self) -> None:
+        """End the connection if it still waits for `hello`."""
+        if self._hello is not None:
+            self._hello.reschedule(0)
 
     async def run(self, caller: ApiCaller | None, token: str | None, known: Callable[[ApiCaller], None]) -> None:
         """Serve the client until either side ends the connection.
@@ -109,12 +115,12 @@ class LiveConnection:
     async def _authenticate(self) -> tuple[ApiCaller, str]:
         """Authenticate the client by its first message. Raises ConnectionEnded."""
         try:
-            async with asyncio.timeout(HELLO_SECONDS):
+            async with asyncio.timeout(HELLO_SECONDS) as self._hello:
                 text = await self._next()
         except TimeoutError:
-            raise ConnectionEnded(
-                NO_HELLO, f'no {{"type": "hello", "token": ...}} within {HELLO_SECONDS:g} s'
-            ) from None
+            raise ConnectionEnded(NO_HELLO, 'no {"type": "hello", "token": ...} in time') from None
+        finally:
+            self._hello = None
         ref = None
         try:
             found = _object(text)

@@ -19,7 +19,8 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
     visitor: Visitor | SocketOwner = scope["visitor"]
     try:
         caller, token = _authenticate(scope, visitor)
-        client = LiveClient(_address(scope), api.clock.now().timestamp(), caller)
+        connection = LiveConnection(api, receive, send, visitor.show, visitor.whole)
+        client = LiveClient(_address(scope), api.clock.now().timestamp(), caller, connection.leave)
         with api.connected.enter(client):
             await receive()  # `websocket.connect`
             await send({"type": "websocket.accept"})
@@ -28,7 +29,7 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
                 client.caller = who
                 mark_authenticated(scope)
 
-            await LiveConnection(api, receive, send, visitor.show, visitor.whole).run(caller, token, known)
+            await connection.run(caller, token, known)
     except HttpRefusal as refusal:
         await failure_response(refusal.failure)(scope, receive, send)
 
