@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 import apsw
@@ -27,6 +28,13 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
 def blob_path(folder: Path, id: str) -> Path:
     """Return the path of a blob."""
     return folder / id[:2] / id
+
+
+def drop_unknown_blobs(folder: Path, known: Collection[str]) -> None:
+    """Delete the files of all other blobs: a restore or a crash may leave some that no database has."""
+    for path in folder.glob("??/*"):
+        if path.name not in known and path == blob_path(folder, path.name) and path.suffix != ".part":
+            path.unlink(missing_ok=True)
 
 
 def write_blob(folder: Path, id: str, data: bytes) -> None:
@@ -65,11 +73,13 @@ class FileBlobs(StorePart):
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
         if await self._row(known, (id,)) is None:
             await asyncio.to_thread(write_blob, self._folder, id, data)
-            await self._writer.write(lambda c: self._note(c, id, media_type, len(data), at))
+            await self._writer.write(lambda c: self._note(c, id, media_type, data, at))
         return id
 
-    def _note(self, connection: apsw.Connection, id: BlobId, media_type: str, size: int, at: float) -> None:
-        connection.execute(_PUT, (id, media_type, size, at))
+    def _note(self, connection: apsw.Connection, id: BlobId, media_type: str, data: bytes, at: float) -> None:
+        if not self.path_of(id).exists():  # an erasure deleted the file, which no row had named yet
+            write_blob(self._folder, id, data)
+        connection.execute(_PUT, (id, media_type, len(data), at))
 
     def path_of(self, blob: BlobId) -> Path:
         """Return where the blob is on this machine."""

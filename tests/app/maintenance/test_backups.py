@@ -93,16 +93,6 @@ async def test_failed_backup_is_reported_and_tried_again(tmp_path: Path) -> None
         assert backups.view()["problem"] is None
 
 
-async def test_partial_backup_is_removed(tmp_path: Path) -> None:
-    async with opened(tmp_path, ManualClock(NOON)) as backups:
-        half = tmp_path / "backups" / ".daily-20260501T040000Z.db.77.part"
-        half.write_bytes(b"half")
-        (tmp_path / "backups" / "daily-tomorrow.db").write_bytes(b"somebody's")
-        assert backups.found() == []
-        backups.tidy()
-        assert not half.exists()
-
-
 async def test_backup_is_not_made_without_the_setting(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:

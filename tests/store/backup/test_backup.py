@@ -3,7 +3,9 @@
 import asyncio
 import json
 import shutil
+import signal
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,21 @@ from tests.turns import SESSION, make_turn, put_message
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from hob.store.backup.backup import restore
+
+def die(event, arguments):
+    if event == "os.rename" and str(arguments[0]).endswith(".restoring"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(die)
+restore(*map(Path, sys.argv[1:]))
+"""
+"""A restore that is killed before the restored database gets its name."""
 
 
 async def talk(store: Store, *texts: str, session: SessionKey = SESSION) -> None:
@@ -139,6 +156,19 @@ async def test_restore_after_a_crash_keeps_rows_that_only_the_log_held(tmp_path:
     restore(home, kept)
     async with open_store(home, SETTINGS, CLOCK) as store:
         assert await waiting(store) == ["before", "after", "in the log"]
+
+
+async def test_killed_restore_leaves_no_copy_and_no_second_name_of_the_database(tmp_path: Path) -> None:
+    # SQLite must not open one file by two names; an erasure did, since the second looks like a former database
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    await saved(home, file)
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(home), str(file))
+    assert await killed.wait() == -signal.SIGKILL
+    assert (home / NAME).stat().st_nlink == 2
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await waiting(store) == ["before", "after"]
+        assert (home / NAME).stat().st_nlink == 1
+        assert sorted(path.name for path in home.glob(f"{NAME}.*")) == []
 
 
 async def test_restore_works_with_a_damaged_database_in_place(tmp_path: Path) -> None:

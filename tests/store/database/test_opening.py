@@ -443,3 +443,21 @@ async def test_opening_keeps_neither_the_pages_nor_the_statements_of_its_checks(
         assert connection.status(apsw.SQLITE_DBSTATUS_STMT_USED)[0] < 100_000
         assert connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0] < 100_000
         connection.close()
+
+
+async def test_copies_of_a_killed_backup_or_upgrade_are_removed_at_the_next_start(tmp_path: Path) -> None:
+    await fill(tmp_path, "hello")
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    halves = [
+        tmp_path / f"{NAME}.upgrading",
+        backups / ".daily-20260501T040000Z.db.77.part",
+        backups / ".mine.db.8.part",
+    ]
+    for half in halves:
+        half.write_bytes(b"half")
+    whole = backups / "mine.db"
+    whole.write_bytes(b"whole")
+    await fill(tmp_path)
+    assert [half for half in halves if half.exists()] == []
+    assert whole.exists()

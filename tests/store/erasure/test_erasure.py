@@ -11,7 +11,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import BlobId, CallId, SessionKey
-from hob.core.messages import Attachment, Inbound
+from hob.core.messages import Attachment, Inbound, Sender
 from hob.core.models import Image, TranscriptEntry
 from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
@@ -19,10 +19,13 @@ from hob.core.tools import ToolResult
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 from hob.store.backup.backup import restore
-from hob.store.erasure.erasure import Erasure
+from hob.store.erasure.copies import find_copies
+from hob.store.erasure.erasure import Erasure, ErasurePerson
 from hob.store.erasure.tombstones import TOMBSTONES, read_tombstones, write_tombstones
+from hob.store.projections.rebuild import check_projections
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
+from hob.store.turns.turns import Recovered
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.samples import ASKED, event_of, finish_of
@@ -336,3 +339,66 @@ async def test_log_of_an_erasure_that_was_killed_is_emptied_at_the_next_start(
     async with open_store(tmp_path / "killed", SETTINGS, CLOCK) as store:
         await store.erasure.finish()
         assert spilled(tmp_path / "killed") == []
+
+
+async def test_file_that_only_a_former_database_names_is_erased_with_its_person(tmp_path: Path) -> None:
+    # a restore leaves in the home the files of messages that came after the backup
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await store.backup(file)
+        theirs = await store.blobs.put(SECRET.encode(), "image/png")
+        other = await store.blobs.put(b"of another", "image/png")
+        await talk(store, one := showing("one", theirs), "ONE")
+        await talk(store, replace(showing("two", other), sender=Sender("other")), "TWO")
+    former = restore(home, file)
+    assert former is not None
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        mine = await store.blobs.put(b"mine", "image/png")
+        whose = ErasurePerson((f"memory::{one.sender.id}",), ())
+        await store.erasure.erase_person(whose, "asked to", None, find_copies(home))
+        assert await store.blobs.load(mine) == b"mine"
+    assert spilled(home) == []
+    restore(home, former)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await store.blobs.load(other) == b"of another"
+
+
+async def test_answer_that_nobody_fetched_does_not_prevent_an_erasure(tmp_path: Path) -> None:
+    inbound = message(SECRET, channel="api")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, inbound)
+        await store.journal.finish(finish_of(turn, f"{SECRET} answered"))
+        assert len(await store.outbox.unfetched("api")) == 1
+        await store.erasure.erase_session(SESSION, "asked to")
+        assert await store.outbox.unfetched("api") == ()
+        assert (await store.outbox.counts()).unread == 0
+    assert spilled(tmp_path) == []
+
+
+@pytest.mark.parametrize("state", ["waiting", "running", "said"])
+async def test_restored_work_on_an_erased_message_is_cancelled_and_nobody_is_answered(
+    tmp_path: Path, state: str
+) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        await put_message(store, inbound := message(SECRET))
+        if state == "waiting":
+            await store.backup(file)
+        turn = await store.inbox.claim(SESSION, [inbound.id])
+        await store.journal.append(turn.id, [ASKED])
+        if state == "running":
+            await store.backup(file)
+        await store.journal.finish(finish_of(turn, "answered"))
+        if state == "said":
+            await store.backup(file)
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+    restore(home, file)
+    async with open_store(home, SETTINGS, CLOCK) as store:
+        assert await store.turns.recover(str) == Recovered()
+        assert await store.inbox.busy_sessions() == ()
+        assert await store.outbox.next("memory", "", 1e12) == ()
+        task = await store.tasks.get(inbound.id)
+        assert task is not None
+        assert (task.state, task.reason) == (("done", "") if state == "said" else ("cancelled", "erased"))
+    assert all(table.differences == 0 for table in check_projections(home))

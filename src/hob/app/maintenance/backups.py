@@ -46,12 +46,6 @@ class DailyBackups:
         self._problem = ""
         self._making = False
 
-    def tidy(self) -> None:
-        """Remove the remains of a killed backup, at start; complete ones have another name."""
-        for left in self._folder.glob(".daily-*"):
-            with suppress(OSError):
-                left.unlink()
-
     def found(self) -> list[Backup]:
         """Return the backups, oldest first."""
         try:

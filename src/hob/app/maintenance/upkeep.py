@@ -48,7 +48,6 @@ class Upkeep:
 
     async def run(self) -> None:
         """Run the jobs once after the start, then daily, until cancelled."""
-        self._backups.tidy()
         tidied = datetime.min.replace(tzinfo=UTC)
         while True:
             self._changed.clear()

@@ -22,6 +22,7 @@ from hob.store.database.database import NAME, check_note, connect
 from hob.store.database.disk import (
     SIDES,
     drop_database,
+    drop_unfinished,
     free_bytes,
     free_name,
     move_database,
@@ -33,6 +34,7 @@ from hob.store.database.migration import APPLICATION_ID, apply_migrations, migra
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_tombstones
 from hob.store.settings import StoreSettings
+from hob.store.turns.turns import cancel_erased
 
 _log = logging.getLogger(__name__)
 _RESERVE_BYTES = 1_000_000  # bytes kept free for messages accepted meanwhile
@@ -141,7 +143,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     fresh = home / f"{NAME}.restoring"
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        drop_database(fresh)
+        drop_unfinished(path)
         _copy_checked(file, fresh)
         tombstones = read_tombstones(home) + _tombstones_of(path)
         _prepare(fresh, home, tombstones, now.timestamp())
@@ -203,6 +205,7 @@ def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
         carrying = import_carried_files(connection, home, at, older=older)
         add_tombstones(connection, tombstones)
         apply_tombstones(connection, at)
+        cancel_erased(connection, at)
         travelling = find_row(connection, _TRAVELLING, ("backup_blobs",)) is not None
         if travelling:
             _extract_blobs(connection, home / "blobs")

@@ -18,17 +18,6 @@ from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings
 
 _TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-# Open work cannot continue without its texts.
-_LOST = "IN (SELECT id FROM content WHERE hash = x'')"
-_END_TURNS = (
-    "UPDATE turns SET state = 'failed', reason = 'lost', kind = 'error', ended = ?"  # noqa: S608 - constants
-    " WHERE state IN ('ready', 'running', 'parked') AND (id NOT IN (SELECT turn FROM inbox WHERE turn IS NOT NULL)"
-    f" OR id IN (SELECT turn FROM inbox WHERE body {_LOST}) OR id IN (SELECT turn FROM steps WHERE body {_LOST}))"
-)
-_END_MESSAGES = (
-    "UPDATE inbox SET state = 'settled', reason = 'lost', ended = ?"  # noqa: S608 - constants
-    f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
-)
 _MAX_PROBES = 200_000
 """Maximum attempts to continue reading a table after a damaged place."""
 _UNKNOWN_END = 1 << 24
@@ -37,7 +26,8 @@ _Unreadable = (apsw.Error, UnicodeDecodeError)
 
 
 def salvage(damaged: Path, goal: Path, at: float) -> int:
-    """Write all readable rows to `goal`, a backup; return their number. Lost texts count as erased.
+    """Write all readable rows to `goal`, a backup; return their number. Lost texts count as erased: restoring it
+    cancels work that needs them.
 
     The damaged file is not changed. Blocks for a long time. Raises StoreDamaged if nothing can be read, StoreErrors.
     """
@@ -56,8 +46,6 @@ def salvage(damaged: Path, goal: Path, at: float) -> int:
             apply_migrations(fresh, version)
             saved = sum(_copy(source, fresh, name, sql) for name, sql in all_rows(fresh, _TABLES))
             _mark_lost_texts(fresh, at)
-            fresh.execute(_END_TURNS, (at,))
-            fresh.execute(_END_MESSAGES, (at,))
             problem = find_row(fresh, "PRAGMA integrity_check(1)")
             fresh.execute("PRAGMA journal_mode = DELETE").fetchall()
         if not saved or problem is None or problem[0] != "ok":

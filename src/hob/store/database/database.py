@@ -11,7 +11,7 @@ from hob import __version__
 from hob.core.errors import StoreDamaged, StoreError, StoreFull
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.database.disk import SIDES, make_private, move_database, stamp
+from hob.store.database.disk import SIDES, drop_unfinished, make_private, move_database, stamp
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.migration import backup_hint, migrate
 from hob.store.database.rows import Row, all_rows, find_row
@@ -86,6 +86,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
     empty = path.exists() and path.stat().st_size == 0
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        drop_unfinished(path)
         make_private(path)
     except OSError as error:
         raise StoreFull(

@@ -48,6 +48,21 @@ def drop_database(path: Path) -> None:
         path.with_name(path.name + side).unlink(missing_ok=True)
 
 
+def drop_unfinished(path: Path) -> None:
+    """Delete what a killed restore, upgrade or backup left: its copy, and its second name for this database.
+
+    The caller owns the home.
+    """
+    backups = path.parent / "backups"
+    for copy in (".restoring", ".upgrading"):
+        drop_database(path.with_name(path.name + copy))
+    for part in (*backups.glob("before-*.part"), *backups.glob(".*.part")):
+        drop_database(part)
+    for name in (*path.parent.glob(f"{path.name}.before-restore-*"), *backups.glob("before-*.db")):
+        if path.exists() and name.samefile(path):
+            name.unlink()
+
+
 def make_private(path: Path) -> None:
     """Create the file if it does not exist; only its owner may read it."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -74,20 +74,28 @@ def senders_in(copies: Copies) -> set[str]:
     return found
 
 
-def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) -> list[Row]:
-    """Erase in the editable copies and delete the others; return the tombstones (content, hash).
+def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) -> tuple[list[Row], set[str]]:
+    """Erase in the editable copies and delete the others; return the tombstones (content, hash), and the blobs that the
+    copies still have.
 
     Raises StoreErrors; then it can be repeated.
     """
     tombstones: list[Row] = []
+    blobs: set[str] = set()
     for file in copies.whole:
         with store_errors(), closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
             tombstones += erase(connection)
+            blobs |= blobs_of(connection)
             connection.execute("COMMIT; VACUUM")  # leaves nothing of it in free pages
     for file in copies.others:
         if file.is_dir():
             shutil.rmtree(file)
         else:
             drop_database(file)
-    return tombstones
+    return tombstones, blobs
+
+
+def blobs_of(connection: apsw.Connection) -> set[str]:
+    """Return the blobs of this database that are not erased."""
+    return {row[0] for row in all_rows(connection, "SELECT id FROM blobs WHERE erased IS NULL")}

@@ -18,14 +18,15 @@ import apsw
 
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
+from hob.core.messages import POLLED_CHANNELS
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.blobs import blob_path
+from hob.store.blobs import blob_path, drop_unknown_blobs
 from hob.store.database.faults import store_errors
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.chat_history import erase_typed
-from hob.store.erasure.copies import Copies, erase_in
+from hob.store.erasure.copies import Copies, blobs_of, erase_in
 from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
@@ -91,10 +92,12 @@ _CONTENT_OF_SESSION = (
     "SELECT value FROM plugin_records WHERE session = :key",
 )
 _CONTENT_OF_ITEMS = ("SELECT text FROM memory_items WHERE id IN (SELECT value FROM json_each(:key))",)
+# An answer that waits to be fetched may never be; one that is being sent ends by itself.
+_SENDING = f"state IN ('ready', 'sending') AND channel NOT IN ({', '.join(map(repr, sorted(POLLED_CHANNELS)))})"
 _OPEN = (
-    "SELECT 1 FROM inbox WHERE trace_id IN doomed_traces AND state = 'waiting' UNION ALL SELECT 1 FROM turns"
+    "SELECT 1 FROM inbox WHERE trace_id IN doomed_traces AND state = 'waiting' UNION ALL SELECT 1 FROM turns"  # noqa: S608
     " WHERE id IN doomed_turns AND state IN ('ready', 'running', 'parked') UNION ALL SELECT 1 FROM outbox"
-    " WHERE (turn IN doomed_turns OR trace_id IN doomed_traces) AND state IN ('ready', 'sending')"
+    f" WHERE (turn IN doomed_turns OR trace_id IN doomed_traces) AND {_SENDING}"
 )
 # Of a person: `:key` is JSON of `senders` (as in the inbox) and of `addresses`, `target` their id.
 _SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
@@ -107,9 +110,9 @@ _TURNS_OF_PERSON = (
 _CONTENT_OF_PERSON = (
     f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
     f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
-    " AND state NOT IN ('ready', 'sending')",
+    f" AND NOT ({_SENDING})",
     f"SELECT extra FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
-    " AND state NOT IN ('ready', 'sending')",
+    f" AND NOT ({_SENDING})",
     f"SELECT value FROM plugin_records WHERE person IN {_SENDERS} OR person IN {_ADDRESSES}"  # noqa: S608
     " OR person = :key ->> '$.target'",
     "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
@@ -139,6 +142,7 @@ class ErasurePerson:
         return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
 
 
+_InCopies = Callable[[], tuple[Sequence[Row], set[str]]]
 ErasureParticipant = Callable[[Collection[TurnId]], Awaitable[object]]
 """Erases its data of these turns outside the database; idempotent."""
 
@@ -218,7 +222,7 @@ class Erasure(StorePart):
         """Return the messages that repeat one of these texts. Raises StoreErrors."""
         return await self._readers.read(lambda connection: quotes_of(connection, texts))
 
-    async def _erase(self, asked: Selection, reason: str, elsewhere: Callable[[], Sequence[Row]] = tuple) -> int:
+    async def _erase(self, asked: Selection, reason: str, elsewhere: _InCopies | None = None) -> int:
         at = self._clock.now().timestamp()
 
         def look(connection: apsw.Connection) -> frozenset[TurnId]:
@@ -228,13 +232,14 @@ class Erasure(StorePart):
             return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
 
         turns = await self._writer.write(look)
-        tombstones_elsewhere = await asyncio.to_thread(elsewhere)
+        in_copies = None if elsewhere is None else await asyncio.to_thread(elsewhere)
 
         def job(connection: apsw.Connection) -> int:
             look(connection)
             texts, blobs = select_content(connection, asked)
             tombstones = tombstones_of(connection, texts, blobs)
-            tombstones += [tombstone for tombstone in tombstones_elsewhere if tombstone not in tombstones]
+            if in_copies is not None:
+                tombstones += [tombstone for tombstone in in_copies[0] if tombstone not in tombstones]
             when = max(at, newest_of(connection, blobs))
             erase_typed(self._home, (row[0] for row in all_rows(connection, _TYPED)))
             write_tombstones(self._home, tombstones, when, reason)
@@ -243,6 +248,8 @@ class Erasure(StorePart):
             connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in (*turns, _LOG)])
             for blob in erased:
                 blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
+            if in_copies is not None:
+                drop_unknown_blobs(self._home / "blobs", blobs_of(connection) | in_copies[1])
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)

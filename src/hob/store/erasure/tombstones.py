@@ -28,6 +28,10 @@ _COPIES = (
     "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t JOIN {table} m ON m.stone = t.hash"
     " WHERE t.content = -1 AND content.id = m.text AND content.text IS NOT NULL AND (t.at = 0 OR m.at <= t.at)"
 )
+_UNSENT = (
+    "UPDATE outbox SET state = 'skipped', reason = 'erased', ended = ? WHERE state IN {states}"
+    " AND text IN (SELECT id FROM content WHERE text IS NULL)"
+)
 _GONE = "DELETE FROM {table} WHERE (SELECT c.text FROM content c WHERE c.id = {table}.{column}) IS NULL"
 _GONE_ITEMS = "SELECT m.seq FROM memory_items m JOIN content c ON c.id = m.text WHERE c.text IS NULL"
 _ROWS_OF_CONTENT = (
@@ -66,6 +70,8 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
+    for states in ("('ready', 'sending')", "('dead', 'parked')"):  # each has an index
+        connection.execute(_UNSENT.format(states=states), (at,))
     erase_copies(connection)
     if connection.total_changes() != before:
         drop_requests(connection)

@@ -23,7 +23,7 @@ from hob.store.database.state_moves import check_move
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_unfinished
-from hob.store.tasks import follow_turn
+from hob.store.tasks import follow_turn, give_to_turn
 from hob.store.timeline import write_events
 
 MAX_ATTEMPTS = 3
@@ -69,6 +69,18 @@ _ANSWERED_BUT_PARKED = (
 _SUSPECTED = (
     "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
     " AND attempts BETWEEN ? AND ? ORDER BY seq"
+)
+# Open work of a restored backup whose texts were erased since, or lost to damage: nothing is left to work on.
+_ERASED_MESSAGES = (
+    "SELECT i.id, i.session, i.trace_id, i.span_id FROM inbox i INDEXED BY inbox_waiting WHERE i.state = 'waiting'"
+    " AND EXISTS (SELECT 1 FROM content c WHERE c.id IN (i.body, i.text) AND c.text IS NULL) ORDER BY i.seq"
+)
+_ERASED_TURNS = (
+    f"SELECT t.id FROM {_INDEXED} WHERE t.{_OPEN} AND ("  # noqa: S608 - constants
+    "NOT EXISTS (SELECT 1 FROM inbox i WHERE i.turn = t.id)"
+    " OR EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id IN (i.body, i.text)"
+    "  WHERE i.turn = t.id AND c.text IS NULL)"
+    " OR EXISTS (SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND c.text IS NULL))"
 )
 # Steps after the last finished work of a turn, which a retry does not copy.
 _NOT_RETRIED = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
@@ -418,6 +430,20 @@ class TurnRows(StorePart):
         """
         at = self._now()
         return await self._writer.write(lambda connection: _retry(connection, id, at))
+
+
+def cancel_erased(connection: apsw.Connection, at: float) -> None:
+    """Cancel open work whose texts are erased; no one is told."""
+    for id, session, trace, span in all_rows(connection, _ERASED_MESSAGES):
+        turn = Turn(new_turn_id(), SessionKey(session), TraceId(trace), SpanId(span), ())
+        add_turn(connection, turn, TurnState.READY, None, at)
+        connection.execute("UPDATE inbox SET state = 'claimed', turn = ? WHERE id = ?", (turn.id, id))
+        give_to_turn(connection, (id,), turn.id, at)
+    for (id,) in all_rows(connection, _ERASED_TURNS):
+        move_turn(connection, id, TurnState.CANCELLED, at, reason="erased")
+        end_turn(connection, id, TurnState.CANCELLED, at, None, OutboundKind.NOTICE, "erased")
+        settle_unfinished(connection, id)
+        connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (id,))
 
 
 def _record_defect(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
