@@ -11,6 +11,7 @@ from typing import Any
 
 from hob.core.clock import Clock, SystemClock
 from hob.core.ids import SessionKey, TurnId, new_span_id, new_trace_id
+from hob.core.messages import Inbound
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.testing.channel import message
@@ -134,9 +135,9 @@ async def on_loopback(folder: Path) -> AsyncIterator[str]:
         await process.wait()
 
 
-def a_turn(*answers: str) -> Turn:
+def a_turn(*answers: str | Inbound) -> Turn:
     """Make an attended turn, with the answers that joined it."""
     first = message("go on")
-    joined = tuple(message(each) for each in answers)
+    joined = tuple(message(each) if isinstance(each, str) else each for each in answers)
     turn = Turn(TurnId("t_1"), SessionKey("here"), new_trace_id(), new_span_id(), (first,))
     return replace(turn, joined=joined)

@@ -10,10 +10,12 @@ import pytest
 
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused, UserInputNeeded
 from hob.core.ids import CallId
+from hob.core.messages import Inbound, Sender
 from hob.core.ports.tools import CallContext
 from hob.core.settings import Secret
 from hob.core.tools import Effect, ToolCall, ToolResult
-from hob.core.trust.labels import Origin
+from hob.core.trust.labels import Origin, SenderClass
+from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.tools.mcp.connector import job_of
 from hob.tools.mcp.settings import McpServer
@@ -38,7 +40,7 @@ async def asking(tmp_path: Path) -> AsyncIterator[McpToolset]:
         yield toolset(await accept(connection), ours(), connection, tmp_path)
 
 
-async def call(tools: McpToolset, tool: str, /, *answers: str, **arguments: Any) -> ToolResult:
+async def call(tools: McpToolset, tool: str, /, *answers: str | Inbound, **arguments: Any) -> ToolResult:
     made = ToolCall(CallId("c"), tool, json.dumps(arguments))
     return await tools.call(made, CallContext(a_turn(*answers)))
 
@@ -91,6 +93,17 @@ async def test_server_asks_the_user_and_gets_the_answer(asking: McpToolset, answ
         await call(asking, "notes__delete_note", name="tea")
     assert asked.value.again
     assert (await call(asking, "notes__delete_note", answer, name="tea")).text == said
+
+
+async def test_only_the_person_who_asked_or_the_owner_answers_a_servers_question(asking: McpToolset) -> None:
+    with pytest.raises(UserInputNeeded):
+        await call(asking, "notes__delete_note", name="tea")
+    stranger = replace(message("yes"), sender=Sender("eve", "Eve", SenderClass.STRANGER), group=True)
+    of_hob = replace(message("yes"), hops=1, background=True)
+    for others in ([stranger], [stranger, of_hob]):
+        with pytest.raises(UserInputNeeded):
+            await call(asking, "notes__delete_note", *others, name="tea")
+    assert "accept False" in (await call(asking, "notes__delete_note", stranger, of_hob, "no", name="tea")).text
 
 
 async def test_invalid_answer_is_asked_for_again(asking: McpToolset) -> None:

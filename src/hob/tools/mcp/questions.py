@@ -1,7 +1,8 @@
 """Elicitation: a server's question to the user in the middle of a call.
 
 The server is told that there is no answer yet, the turn waits for the user, and the call is repeated with the answer.
-The answer is what a person wrote into this turn; no model takes part in it.
+The answer is what a person of this turn, or the owner, wrote into it. No model takes part in it, and nobody else of a
+group, nor a message that Hob made itself.
 """
 
 import json
@@ -11,6 +12,8 @@ from dataclasses import field
 from typing import Any
 
 from hob.core.ids import TurnId
+from hob.core.messages import Inbound
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 
@@ -194,6 +197,12 @@ class McpAnswers:
     def find(self, turn: Turn, asking: McpQuestion) -> Sequence[str]:
         """Return the answers so far, oldest first; empty while the question is open."""
         places = self._waiting.get((turn.id, asking.key), [])
-        if not places or places[-1] >= len(turn.joined):
+        if not places or places[-1] >= len(turn.joined) or not _may_answer(turn, turn.joined[places[-1]]):
             return ()
-        return [turn.joined[place].text for place in places]
+        return [turn.joined[place].text for place in places if _may_answer(turn, turn.joined[place])]
+
+
+def _may_answer(turn: Turn, said: Inbound) -> bool:
+    asked = {(each.origin.channel, each.sender.id) for each in turn.inbounds}
+    known = said.sender.cls is SenderClass.OWNER or (said.origin.channel, said.sender.id) in asked
+    return known and not said.hops and not said.background
