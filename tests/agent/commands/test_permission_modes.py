@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import pytest
@@ -15,6 +16,7 @@ from hob.core.ids import SessionKey
 from hob.core.messages import TOKEN_SENDER_PREFIX, Inbound, Sender
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
+from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.store.store import Store
 from hob.testing.channel import message
@@ -190,3 +192,16 @@ async def test_tightened_permission_is_not_loosened_by_choosing_default(store: S
     await say(store, "/permission read-only")
     assert "needs the scope" in await commands(store).run(by_token("/permission default", TokenScope.CHAT), SESSION)
     assert await permission(store) == "read-only"
+
+
+async def test_only_who_may_answer_for_approval_may_loosen(store: Store) -> None:
+    """Where the owner's name can be forged, nobody may have Hob stop asking either."""
+    proven = replace(CONFIGURED, objection=partial(may_answer, further=["memory"]))
+    for text in LOOSER:
+        said = await commands(store, permission_modes=proven).run(message(text, channel="irc"), SESSION)
+        assert "irc does not prove who writes" in said or "type it yourself" in said
+        assert "irc" not in await commands(store, permission_modes=proven).run(message(text), SESSION)
+        await store.sessions.change(SESSION, permission=None, autonomy=None)
+    for text in NOT_LOOSER:
+        assert "prove" not in await commands(store, permission_modes=proven).run(message(text, channel="irc"), SESSION)
+        await store.sessions.change(SESSION, permission=None, autonomy=None)

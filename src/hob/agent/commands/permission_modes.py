@@ -55,15 +55,15 @@ class PermissionLevel:
 
 @dataclass(frozen=True, slots=True)
 class PermissionModes:
-    """Both scales, and whether a message authenticates its author well enough to permit everything."""
+    """Both scales, and why a message does not authenticate its author well enough to permit more; "" if it does."""
 
     modes: PermissionLevel = PermissionLevel(("read-only", "guarded", "workspace", "full"))
     autonomies: PermissionLevel = PermissionLevel(("supervised", "cautious", "autonomous"))
-    proves: Callable[[Inbound], bool] = lambda inbound: True
+    objection: Callable[[Inbound], str] = lambda inbound: ""
 
     def may_be_full(self, inbound: Inbound, session: SessionKey) -> bool:
         """Whether this message may choose the loosest mode."""
-        return is_typed_alone(inbound, session) and self.proves(inbound)
+        return is_typed_alone(inbound, session) and not self.objection(inbound)
 
 
 DEFAULT_MODES = PermissionModes()

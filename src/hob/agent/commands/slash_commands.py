@@ -22,7 +22,7 @@ from hob.core.ports.model import Model, RoutesRequests
 from hob.core.spelling import close_names
 from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
 from hob.core.translation.command_answers import Answer, answer
-from hob.core.translation.language import translatable, translate
+from hob.core.translation.language import translatable, translate, translated
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.core.turns import QueueMode, SessionChange
@@ -474,8 +474,11 @@ class SlashCommands:
         wanted, current = call.rest.lower(), getattr(await self._sessions.get(call.session), field)
         if wanted in (*level.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted
-            if level.is_looser(chosen, current) and not call.inbound.may(TokenScope.APPROVE):
-                return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
+            if level.is_looser(chosen, current):
+                if not call.inbound.may(TokenScope.APPROVE):
+                    return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
+                if why := self._permission_modes.objection(call.inbound):
+                    return translated(why, call.language)
             change: SessionChange = {"permission": chosen} if field == "permission" else {"autonomy": chosen}
             await self._sessions.change(call.session, **change)
             return answer(answers[1], call.language, word=level.describe(chosen, call.language))

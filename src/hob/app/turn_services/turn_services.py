@@ -270,7 +270,7 @@ def _make_permission_modes(config: Config) -> PermissionModes:
     return PermissionModes(
         PermissionLevel(tuple(Mode), policy.mode),
         PermissionLevel(tuple(Autonomy), policy.autonomy),
-        lambda inbound: not may_answer(inbound, channels),
+        lambda inbound: may_answer(inbound, channels),
     )
 
 

@@ -87,7 +87,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     if inbound.sender.cls is not SenderClass.OWNER:
         return "only the owner answers that"
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
-        return translatable("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
+        return translatable("{channel} does not prove who writes; do that where Hob knows you", channel=channel)
     if scoped or inbound.sender.id.startswith(TOKEN_SENDER_PREFIX):
         return "this token is good for chat only, and not for approval"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:
