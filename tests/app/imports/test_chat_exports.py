@@ -110,6 +110,14 @@ def test_truncated_file_yields_the_conversations_before_the_cut(user: User) -> N
     assert "ends within a conversation" in reasons(view, "not_taken")
 
 
+def test_bytes_that_are_no_text_lose_no_other_conversation(user: User) -> None:
+    root = chatgpt(user.home / "export", TRIP, *({**TRIP, "conversation_id": f"later {n}"} for n in range(2)))
+    path = root / "conversations.json"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"sister Ines", b"sister In\xe9s \xff\xfe", 1))
+    assert user.takes("chatgpt", str(root))["messages"] == {"new": 6, "there": 0}
+    assert user.history("chatgpt:6561-aa")[0].text.startswith("I am going to Porto in May with my sister In")
+
+
 def test_cycle_of_parents_terminates(user: User) -> None:
     mapping = {"a": node("a", "b", "user", "One and one"), "b": node("b", "a", "assistant", "make two")}
     root = chatgpt(user.home / "export", {**TRIP, "current_node": "b", "mapping": mapping})

@@ -28,6 +28,8 @@ from hob.gateway.imports import PastMessage
 _PIECE = 1_000_000
 _LONGEST = 256_000_000
 """Maximum characters of one conversation."""
+_BROKEN = "surrogateescape"
+"""Keeps bytes that are no UTF-8, so that places in the file stay exact."""
 _BETWEEN = re.compile(r"[\s,]*")
 _FILES = re.compile(r"conversations(-\d+)?\.json")
 _ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "assistant"}
@@ -97,9 +99,9 @@ def _safe_name(key: str) -> str:
 def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, int, Object]]:
     """Yield the objects of a file that is one list, each with its byte offset and size. Raises Unreadable."""
     decoder, count = json.JSONDecoder(), 0
-    with os.fdopen(open_plain(path, root), encoding="utf-8", errors="replace", newline="") as file:
+    with os.fdopen(open_plain(path, root), encoding="utf-8", errors=_BROKEN, newline="") as file:
         text, at, place = file.read(_PIECE), 0, 0
-        if not text.lstrip().startswith("["):
+        if not text.lstrip("\ufeff \t\r\n").startswith("["):
             raise Unreadable(translatable("it is not a list of conversations"))
         end = text.index("[") + 1
         while True:
@@ -113,19 +115,23 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
                 more = file.read(max(_PIECE, len(text)))
                 if not more or len(text) > _LONGEST:
                     raise Unreadable(translatable("it ends within a conversation, or one is too long")) from None
-                at += len(text[place:end].encode())
+                at += _size(text[place:end])
                 text, place, end = text[end:] + more, 0, 0
                 continue
             except RecursionError:
                 raise Unreadable(translatable("it is nested too deeply")) from None
-            at += len(text[place:begun].encode())
-            size = len(text[begun:end_of_it].encode())
+            at += _size(text[place:begun])
+            size = _size(text[begun:end_of_it])
             if isinstance(found, dict):
                 yield at, size, found
                 count += 1
                 if count == maximum:
                     return
             at, place, end = at + size, end_of_it, end_of_it
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", _BROKEN))
 
 
 def _skip_commas(text: str, place: int) -> int:
@@ -140,7 +146,7 @@ def _read_one(
         file.seek(offset)
         data = file.read(size)
     try:
-        found = json.loads(data)
+        found = json.loads(data.decode("utf-8", _BROKEN))
     except ValueError:
         raise Unreadable(translatable("the file changed meanwhile; do it again")) from None
     yield from read(found, owner)
