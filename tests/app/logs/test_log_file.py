@@ -2,6 +2,7 @@
 
 import json
 import logging
+import resource
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,6 +177,21 @@ def test_unwritable_log_folder_does_not_stop_hob(tmp_path: Path) -> None:
     with log_file(tmp_path, LogSettings()):
         log.warning("hi")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("root")
+def test_line_that_finds_no_room_is_lost_without_a_word(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with log_file(folder.parent, LogSettings()):
+        log.warning("first")
+        resource.setrlimit(resource.RLIMIT_FSIZE, ((folder / "hob.log").stat().st_size, limits[1]))
+        try:
+            log.warning("second")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        log.warning("third")
+    assert [line.rpartition(" ")[2] for line in lines(folder)] == ["first", "third"]
+    assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["", "{", "{}", '{"time": 1}', "half of a li", "2026-01-01T00:00:00 INFO x"])

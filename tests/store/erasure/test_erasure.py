@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, NotFound
+from hob.core.errors import InvalidRequest, NotFound, StoreFull
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.messages import Attachment, Inbound, Sender
 from hob.core.models import Image, TranscriptEntry
@@ -290,6 +290,18 @@ async def test_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> Non
         assert await store.inbox.find_key("memory", "", "k") is not None
     assert spilled(home) == []
     assert (kept is None) == (lost == "hob.db")
+
+
+async def test_full_disk_refuses_an_erasure_and_it_can_be_repeated(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound := message(SECRET), "ok")
+        (tmp_path / TOMBSTONES).symlink_to("/dev/full")
+        with pytest.raises(StoreFull, match="No space left"):
+            await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert [entry.text for entry in (await store.transcript.load_view(SESSION, 9)).entries] == [SECRET, "ok"]
+        (tmp_path / TOMBSTONES).unlink()
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+    assert spilled(tmp_path) == []
 
 
 async def test_export_marks_erased_messages(tmp_path: Path) -> None:

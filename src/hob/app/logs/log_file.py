@@ -86,6 +86,8 @@ class LogFile(logging.Handler):
             if self._size and self._size + len(line) > self._settings.file_bytes:
                 self._rotate()
             self._size += os.write(self._handle, line)
+        except OSError:
+            pass  # a full disk; the standard library would print a traceback for each line
         except Exception:  # noqa: BLE001 - a failure to log must not break anything
             self.handleError(record)
 

@@ -30,8 +30,11 @@ def erase_typed(home: Path, texts: Iterable[str]) -> None:
         part = file.with_suffix(".forgetting")
         with suppress(FileNotFoundError):
             part.unlink()
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:  # noqa: PTH123 - a descriptor
-            out.writelines(kept)
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(file)
+        try:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:  # noqa: PTH123 - a descriptor
+                out.writelines(kept)
+                out.flush()
+                os.fsync(out.fileno())
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)

@@ -9,14 +9,14 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
 import apsw
 
-from hob.core.errors import InvalidRequest, StoreError
+from hob.core.errors import InvalidRequest, StoreError, StoreFull
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.messages import POLLED_CHANNELS
 from hob.core.translation.language import translatable
@@ -216,7 +216,8 @@ class Erasure(StorePart):
             write_tombstones(self._home, rows, at := self._now(), reason)
             add_tombstones(connection, ((*row, at, reason) for row in rows))
 
-        await self._writer.write(job)
+        with _full_disk(self._home):
+            await self._writer.write(job)
 
     async def quotes(self, texts: Sequence[str]) -> Quotes:
         """Return the messages that repeat one of these texts. Raises StoreErrors."""
@@ -252,7 +253,8 @@ class Erasure(StorePart):
                 drop_unknown_blobs(self._home / "blobs", blobs_of(connection) | in_copies[1])
             return len(texts) + len(erased)
 
-        pieces = await self._writer.write(job)
+        with _full_disk(self._home):
+            pieces = await self._writer.write(job)
         await self._run_participants(turns)
         await self._empty_log()
         return pieces
@@ -287,6 +289,17 @@ class Erasure(StorePart):
             raise StoreError(
                 translatable("The content is erased, but the log is in use and may still hold a copy; do it again.")
             )
+
+
+@contextmanager
+def _full_disk(home: Path) -> Iterator[None]:
+    """Raise errors with files beside the database as StoreFull."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreFull(
+            translatable("{file} cannot be written: {reason}.", file=error.filename or home, reason=error.strerror)
+        ) from error
 
 
 def _erase_in_copy(asked: Sequence[Selection], at: float, reason: str, connection: apsw.Connection) -> list[Row]:
