@@ -231,6 +231,38 @@ async def test_unawaited_result_is_reported_in_the_chat(tmp_path: Path) -> None:
         assert result.reply == "The sub-agent says 42."
 
 
+async def test_erased_message_takes_what_its_sub_agents_did_with_it(tmp_path: Path) -> None:
+    secret = "xyzzy"
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return f"the {secret} is found"
+        last = request.messages[-1].text
+        if secret not in str([each.text for each in request.messages]) or f"{secret} is found" in last:
+            return f"so: {last.splitlines()[0]}"
+        script = [asks(request, OPEN), asks(request, spawn(f"find the {secret}", label=f"the {secret}"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else "It is looked for."
+
+    def spilled() -> list[str]:
+        files = (path for path in (tmp_path / "state").rglob("*") if path.is_file())
+        return [path.name for path in files if secret.encode() in path.read_bytes()]
+
+    async with hob(tmp_path, think) as app:
+        assert await said(app, "my own words") == "so: my own words"
+        inbound = owners_inbound({"message": f"find the {secret}"}, None, app.api.clock)
+        assert [event async for event in follow(app.api, inbound, 60)][-1].data["reply"] == "It is looked for."
+        await settled(app)
+        async with asyncio.timeout(10):
+            while not await app.store.outbox.unfetched("api"):  # noqa: ASYNC110 - delivery writes it
+                await asyncio.sleep(0.02)
+        assert spilled()
+        await app.store.erasure.erase_trace(inbound.trace, "asked to")
+        assert spilled() == []
+        view = await app.store.transcript.load_view(ROOT, 99)
+        assert [entry.text for entry in view.entries] == ["my own words", "so: my own words"]
+
+
 async def test_simultaneous_results_are_reported_in_one_turn(tmp_path: Path) -> None:
     answered: list[str] = []
 

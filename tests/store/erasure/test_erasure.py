@@ -17,7 +17,7 @@ from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
 from hob.core.trust.labels import HOB_LABEL
-from hob.core.turns import Summary
+from hob.core.turns import Parked, Summary, WaitsFor
 from hob.store.backup.backup import restore
 from hob.store.erasure.copies import find_copies
 from hob.store.erasure.erasure import Erasure, ErasurePerson
@@ -414,3 +414,20 @@ async def test_restored_work_on_an_erased_message_is_cancelled_and_nobody_is_ans
         assert task is not None
         assert (task.state, task.reason) == (("done", "") if state == "said" else ("cancelled", "erased"))
     assert all(table.differences == 0 for table in check_projections(home))
+
+
+async def test_question_that_was_answered_is_erased_with_its_turn(tmp_path: Path) -> None:
+    # nothing refers to it any more: the turn forgets it when it goes on
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        turn = await make_turn(store, inbound := message("one"))
+        await store.journal.append(turn.id, [ASKED])
+        await store.turns.park(turn.id, Parked(WaitsFor.APPROVAL, line=f"{SECRET} line", question=f"{SECRET}?"))
+        await store.turns.wake(turn.id)
+        await store.turns.start(turn.id)
+        await store.journal.finish(finish_of(turn, "ONE"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await talk(store, message("two"), "TWO")
+        assert spilled(tmp_path)
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert [entry.text for entry in (await store.transcript.load_view(SESSION, 9)).entries] == ["two", "TWO"]
+    assert spilled(tmp_path) == []

@@ -32,7 +32,7 @@ from hob.store.database.disk import (
 from hob.store.database.faults import translate
 from hob.store.database.migration import APPLICATION_ID, apply_migrations, migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_tombstones
+from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, erase_unused, read_tombstones
 from hob.store.settings import StoreSettings
 from hob.store.turns.turns import cancel_erased
 
@@ -206,6 +206,7 @@ def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
         add_tombstones(connection, tombstones)
         apply_tombstones(connection, at)
         cancel_erased(connection, at)
+        erase_unused(connection, at)
         travelling = find_row(connection, _TRAVELLING, ("backup_blobs",)) is not None
         if travelling:
             _extract_blobs(connection, home / "blobs")

@@ -29,7 +29,7 @@ from hob.store.erasure.chat_history import erase_typed
 from hob.store.erasure.copies import Copies, blobs_of, erase_in
 from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
-from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
+from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, erase_unused, write_tombstones
 
 log = logging.getLogger(__name__)
 
@@ -246,6 +246,7 @@ class Erasure(StorePart):
             write_tombstones(self._home, tombstones, when, reason)
             add_tombstones(connection, ((*tombstone, when, reason) for tombstone in tombstones))
             erased = apply_tombstones(connection, when)
+            erase_unused(connection, at)
             connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in (*turns, _LOG)])
             for blob in erased:
                 blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
@@ -309,4 +310,5 @@ def _erase_in_copy(asked: Sequence[Selection], at: float, reason: str, connectio
         tombstones += tombstones_of(connection, *select_content(connection, each))
         add_tombstones(connection, ((*tombstone, at, reason) for tombstone in tombstones))
         apply_tombstones(connection, at)
+    erase_unused(connection, at)
     return tombstones

@@ -20,6 +20,18 @@ _SCOPE = """
     CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY) STRICT;
     DELETE FROM doomed_turns; DELETE FROM doomed_traces; DELETE FROM doomed;
 """
+# What sub-agents, and other conversations that were written to, did for these turns, and its report.
+_RUN = "subagents s JOIN inbox i ON i.id IN (s.id, s.steer, s.id || 'r')"
+_CAUSED = (
+    "INSERT OR IGNORE INTO doomed_turns WITH RECURSIVE found(id) AS (SELECT id FROM doomed_turns UNION"  # noqa: S608
+    f" SELECT i.turn FROM {_RUN} JOIN found ON s.turn = found.id WHERE i.turn IS NOT NULL) SELECT id FROM found",
+    f"INSERT OR IGNORE INTO doomed_traces SELECT i.trace_id FROM {_RUN} WHERE s.turn IN doomed_turns",  # noqa: S608
+)
+_OF_SUBAGENTS = "(SELECT session FROM subagents WHERE kind = 'spawn' AND turn IN doomed_turns)"
+_NAMES_OF_SUBAGENTS = (
+    f"SELECT title FROM sessions WHERE key IN {_OF_SUBAGENTS}",  # noqa: S608
+    f"SELECT content FROM timeline WHERE kind = 'session' AND session IN {_OF_SUBAGENTS}",  # noqa: S608
+)
 # An undo is stored as changes of its own turn, and can itself be undone.
 _UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
 # Derived from memories to be erased, transitively.
@@ -106,13 +118,13 @@ class Selection:
 def select_turns(connection: apsw.Connection, asked: Selection) -> None:
     """Select the turns to erase, into temporary tables of this connection."""
     connection.execute(_SCOPE)
-    for statement in (*asked.scope, _UNDOING, _UNDOING):
+    for statement in (*asked.scope, *_CAUSED, _UNDOING, _UNDOING):
         connection.execute(statement, {"key": asked.key})
 
 
 def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[Row], set[str]]:
     """Select what to erase of these turns: texts as (id, hash), and blobs."""
-    for select in (*asked.content, _SUMMARIES_OF_TURNS):
+    for select in (*asked.content, *_NAMES_OF_SUBAGENTS, _SUMMARIES_OF_TURNS):
         connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": asked.key})
     if asked.names is not None:
         found = [(id,) for id, text in all_rows(connection, _REMEMBERED) if asked.names.search(text)]

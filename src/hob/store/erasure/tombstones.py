@@ -82,6 +82,21 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     return blobs
 
 
+def erase_unused(connection: apsw.Connection, at: float) -> None:
+    """Erase texts that no row uses any more, such as answered questions: nothing says whose they are."""
+    uses = [
+        f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608 - names of the schema
+        for (table,) in all_rows(connection, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+        for _, _, goal, column, *_ in all_rows(connection, f"PRAGMA foreign_key_list({table})")
+        if goal == "content"
+    ]
+    connection.execute(
+        "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL"  # noqa: S608
+        f" AND id NOT IN ({' UNION ALL '.join(uses)})",
+        (at,),
+    )
+
+
 def erase_copies(connection: apsw.Connection) -> None:
     """Erase memories and notes with a tombstone, and rows whose content is gone."""
     for table in ("memory_items", "working_notes"):
