@@ -120,6 +120,16 @@ async def test_unknown_sender_is_erased_by_address_and_the_owner_never(tmp_path:
                 await hob.app.operations.erase(nobody, preview=True)
 
 
+async def test_audit_log_keeps_what_it_says_of_a_longer_address_than_the_erased_one(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        await hob.app.api.people.link(f"telegram:{ANNA}3", "bob", "Bob")
+        await hob.app.operations.erase("anna", preview=False)
+        details = [row.detail for row in await hob.app.store.audit.latest(9)]
+    assert json.dumps({"target": f"telegram:{ANNA}3 is bob"}) in details
+    assert json.dumps({"target": f"telegram:{ANNA} is anna"}) not in details
+
+
 async def test_sessions_named_after_the_erased_person_are_reported(tmp_path: Path) -> None:
     async with visited(tmp_path, "hi", "hi") as hob:
         await hob.knows()
