@@ -17,7 +17,7 @@ from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
-from hob.core.tools import ToolCall
+from hob.core.tools import Effect, ToolCall, ToolSpec
 from hob.core.translation.language import translated
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.turns import Turn
@@ -30,7 +30,7 @@ from hob.store.approvals import Approval, Bound
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.tools.editing.diffs import unified
-from tests.guard.calling import call_of
+from tests.guard.calling import SPECS, call_of
 from tests.guard.judge_bench import JudgeBench, open_judge_bench, turn_of
 
 RISKY = call_of("exec", command="git reset --hard")
@@ -374,6 +374,25 @@ async def test_lasting_approval_covers_exactly_the_same_call(bench: JudgeBench, 
     assert isinstance(await bench.verdict(RISKY, later, Trust.UNTRUSTED), Ask)
     await bench.store.approvals.revoke(question.id)
     assert isinstance(await bench.verdict(RISKY, turn_of("again", id="t_4")), Ask)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"description": "Deletes notes."}, {"effects": frozenset({Effect.WRITES_FINALLY})}, {"schema": {"x": "a rate"}}],
+)
+async def test_lasting_approval_ends_when_a_servers_tool_is_described_otherwise(
+    bench: JudgeBench, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
+    spec = ToolSpec("notes__share", "Shares notes.", {}, effects=frozenset({Effect.COMMUNICATES}))
+    monkeypatch.setitem(SPECS, "notes__share", spec)
+    call = call_of("notes__share", x="1")
+    assert isinstance(await bench.verdict(call, TURN), Ask)
+    question = await bench.asked(call, TURN)
+    await bench.ledger.settle(question.id, ApprovalReply(True, scope=ApprovalScope.ALWAYS), "telegram:owner")
+    assert isinstance(await bench.verdict(call, TURN), Allow)
+    assert isinstance(await bench.verdict(call, turn_of("again", id="t_2")), Allow)
+    monkeypatch.setitem(SPECS, "notes__share", replace(spec, **change))
+    assert isinstance(await bench.verdict(call, turn_of("again", id="t_3")), Ask)
 
 
 async def test_lasting_approval_covers_the_same_people_only(bench: JudgeBench) -> None:

@@ -2,18 +2,21 @@
 
 Files named to be run are bound by their hashes, the directory and the targets by their identity, so none can be
 replaced by a link. Anything a program finds on its own (imports, included makefiles, variables) is bound by the state
-of the whole folder.
+of the whole folder. A tool of a plug-in or an MCP server is bound by its description, which another version may change.
 """
 
 import asyncio
 import hashlib
+import json
 import os
 import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from glob import iglob
 
+from hob.core.ids import digest
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
@@ -26,7 +29,7 @@ _UNKNOWN = "…"  # how the shell analysis displays parts that are known only at
 _WILD = re.compile(r"[*?\[]")
 _MAX_ENTRIES = 20_000
 _MAX_TARGETS = 256
-_AT, _TREE = "at:", "tree:"
+_AT, _TREE, TOOL = "at:", "tree:", "tool:"
 TOO_MANY_FILES = "too many files"
 """Recorded instead of the state of a folder that is too large to hash."""
 MISSING = "missing"
@@ -57,8 +60,9 @@ class Binder:
         analysis = self.read(call)
         if analysis is None:
             return Bound()
+        tool = ((f"{TOOL}{call.name}", _description(analysis.spec)),) if "__" in call.name else ()
         try:
-            return Bound(analysis.directory, await asyncio.to_thread(self._bind, analysis))
+            return Bound(analysis.directory, (*tool, *await asyncio.to_thread(self._bind, analysis)))
         except Unbindable as why:
             return Bound(analysis.directory, ((str(why), secrets.token_hex(16)),))
 
@@ -134,6 +138,11 @@ class Binder:
         return self._reader.places.path(name)
 
 
+def _description(spec: ToolSpec) -> str:
+    roles = asdict(spec.roles) if spec.roles is not None else None
+    return digest(json.dumps([spec.description, spec.schema, spec.tier, sorted(spec.effects), roles], sort_keys=True))
+
+
 def _matching(path: str) -> Iterator[str]:
     """Expand a wildcard, including in subfolders, which `find` also searches."""
     deep = re.sub(r"/\*(?=/|$)", "/**", path)
@@ -147,7 +156,9 @@ def requester_of(turn: Turn) -> str:
 
 
 def bound_files(bound: Bound, *, later: bool = False) -> dict[str, str]:
-    """Return what an approval is bound to; an approval for `later` calls is bound only to the files named to be run."""
+    """Return what an approval is bound to; an approval for `later` calls is bound only to the tool and to the files named
+    to be run.
+    """
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 

@@ -21,7 +21,7 @@ from hob.core.translation.language import translatable, translated
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose_question, may_answer
-from hob.guard.approvals.binding import Binder, bound_files, requester_of, unbound_folders
+from hob.guard.approvals.binding import TOOL, Binder, bound_files, requester_of, unbound_folders
 from hob.guard.approvals.question import Question
 from hob.guard.approvals.question_text import BAR, TOO_LONG, render_question, shorten_question, visible
 from hob.guard.audit.entries import of_approval
@@ -402,6 +402,8 @@ def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
     before, after = (bound_files(each, later=later) for each in (then, now))
     if before == after:
         return ""
+    if any(path.startswith(TOOL) for path, _ in {*before.items()} ^ {*after.items()}):
+        return "the tool is no longer as it was described"
     if bound_files(then, later=True) != bound_files(now, later=True):
         return "a program or script has changed since"
     return "the directory, a file that it names or what its programs find there has changed since"
