@@ -170,15 +170,18 @@ class StoredApprovals(AuditedPart):
         return tuple(_load(row) for row in await self._rows(_OF_TURN, (turn,)))
 
     async def is_last_message(self, approval: Approval, chat: Address) -> bool:
-        """Whether the question is the last thing said in its session and sent to this chat."""
+        """Whether the question is the last thing said in its session and sent to this chat, and its turn has sent no
+        message there, which may ask something too.
+        """
 
         def said_since(connection: apsw.Connection) -> bool:
             last = "coalesce((SELECT max(seq) FROM inbox WHERE turn = ?), 0)"
             written = f"SELECT 1 FROM inbox WHERE seq > {last} AND session = ?"  # noqa: S608
             later = find_row(connection, written, (approval.turn, approval.session))
             sent = (
-                "SELECT 1 FROM outbox WHERE channel = ? AND account = ? AND chat = ? AND thread = ? AND created > ?"
-                " AND turn IS NOT ? LIMIT 1"
+                "SELECT 1 FROM outbox WHERE channel = ?1 AND account = ?2 AND chat = ?3 AND thread = ?4"
+                " AND created > ?5 AND turn IS NOT ?6 UNION ALL SELECT 1 FROM outbox WHERE turn = ?6 AND kind = 'reply'"
+                " AND (channel, account, chat, thread) = (?1, ?2, ?3, ?4) LIMIT 1"
             )
             to = (chat.channel, chat.account, chat.chat, chat.thread)
             other = find_row(connection, sent, (*to, approval.asked, approval.turn))

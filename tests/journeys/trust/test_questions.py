@@ -13,6 +13,7 @@ from hob.core.clock import SystemClock
 from hob.core.ids import ApprovalId
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
+from hob.testing.model_server import Reply
 from tests.journeys.terminal_screens import PROMPT, terminal
 from tests.journeys.world import LOST, SHARED, Daemon, Said, Shared, World, until
 
@@ -140,6 +141,25 @@ async def test_bare_yes_after_another_message_answers_no_question(shared: Shared
     assert (await daemon.post(f"approve:{approval}")).json()["reply"] == "Allowed: exec."
     assert (await daemon.get(id, wait=20))["state"] == "done"
     assert marks(world) == ["ran"]
+
+
+async def test_yes_to_a_message_that_was_sent_beside_the_question_approves_nothing(world: World) -> None:
+    beside = {"action": "send", "text": "Shall I show you the photo?", "options": ["Yes", "No"]}
+    world.model.script.extend(
+        [
+            Reply(calls=(("load_tools", '{"names": ["message"]}'),)),
+            Reply(calls=(("message", json.dumps(beside)), ("exec", RUN.removeprefix("CALL exec ")))),
+            Reply("Which photo?"),
+            Reply("It ran."),
+        ]
+    )
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon, "Tidy up.")
+        assert (await daemon.post("Yes")).json()["reply"] == "Which photo?"  # as the button sends it
+        assert (await daemon.get(id))["approvals"] == [approval]
+        assert marks(world) == []
+        assert await settle(daemon, approval) == 200
+        assert (await daemon.get(id, wait=20))["reply"] == "It ran."
 
 
 @SHARED

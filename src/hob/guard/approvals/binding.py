@@ -156,9 +156,7 @@ def requester_of(turn: Turn) -> str:
 
 
 def bound_files(bound: Bound, *, later: bool = False) -> dict[str, str]:
-    """Return what an approval is bound to; an approval for `later` calls is bound only to the tool and to the files named
-    to be run.
-    """
+    """Return what an approval is bound to; for `later` calls, that is only the tool and the files named to be run."""
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 
