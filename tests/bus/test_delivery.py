@@ -1,6 +1,7 @@
 """Delivery: in order within a chat, at least once, and limited to the channel's pace."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,22 @@ async def test_retry_after_of_a_channel_is_honoured(tmp_path: Path) -> None:
         await enqueue(bench, chunk(0))
         await until(lambda: len(channel.sent) == 1)
         assert 500 <= clock.monotonic() - 1000 < 1000
+
+
+async def test_chat_does_not_wait_for_a_time_of_a_clock_that_was_ahead(tmp_path: Path) -> None:
+    # without a network a send fails and the clock is not set; then both come
+    clock = ManualClock(datetime(2031, 1, 1, tzinfo=UTC))
+    channel = MemoryChannel()
+    channel.faults = [SendFailed("no network")]
+    async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
+        await enqueue(bench, chunk(0), chunk(1))
+        await until(lambda: not channel.faults)
+        row = await bench.store.outbox.find(OutboxId("chat.0"))
+        while row is not None and row.attempts == 0:
+            row = await bench.store.outbox.find(OutboxId("chat.0"))
+        clock.set_wall(datetime(2026, 1, 1, tzinfo=UTC))
+        await clock.advance(600)
+        await until(lambda: len(channel.sent) == 2)
 
 
 async def test_undeliverable_row_is_dead_with_its_reason(tmp_path: Path) -> None:

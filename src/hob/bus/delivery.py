@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 MAX_SLEEP_SECONDS = 300.0
 """Longest sleep until a wall-clock time, since the wall clock may jump."""
+_LONGEST_PAUSE = 3_600.0
+"""Longest pause between two sends that a channel may ask for: a row due later was written while the clock was ahead."""
 INTERRUPTED = "Hob ended while this was being sent; it may have arrived."
 
 
@@ -86,6 +88,7 @@ class OutboxDelivery:
             for channel in channels
         }
         self._tasks: set[asyncio.Task[None]] = set()
+        self._longest_pause = max(settings.send_pause_most_seconds, _LONGEST_PAUSE)
 
     def start(self) -> None:
         """Start delivering, beginning with sends that the last process left unfinished."""
@@ -133,7 +136,7 @@ class OutboxDelivery:
         name, account = route.channel.name, route.channel.account
         outbox = self._store.outbox
         now = self._clock.now().timestamp()
-        for row in await outbox.next(name, account, now):
+        for row in await outbox.next(name, account, now, now + self._longest_pause):
             chat = (row.outbound.to.chat, row.outbound.to.thread)
             if chat not in route.chats:
                 route.chats.add(chat)
@@ -222,7 +225,7 @@ class OutboxDelivery:
             return
         pause = backoff(attempts, settings.send_pause_seconds, settings.send_pause_most_seconds)
         log.warning("%s was not taken (attempt %d): %s", id, attempts, unsent.reason)
-        next_at = now + max(pause, unsent.retry_after)
+        next_at = now + min(max(pause, unsent.retry_after), self._longest_pause)
         await self._persist(lambda: outbox.failed(id, unsent.reason, next_at))
 
     async def _park(self, row: OutboxRow, reason: str) -> None:

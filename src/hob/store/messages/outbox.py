@@ -1,6 +1,7 @@
 """The outbox: messages to send, their attempts and results."""
 
 from collections.abc import Collection, Sequence
+from math import inf
 from typing import Any
 
 import apsw
@@ -174,13 +175,16 @@ class Outbox(StorePart):
 
         return write
 
-    async def next(self, channel: str, account: str, now: float) -> tuple[OutboxRow, ...]:
-        """Return the oldest open row of each chat and thread if it is ready and due; oldest first."""
+    async def next(self, channel: str, account: str, now: float, latest: float = inf) -> tuple[OutboxRow, ...]:
+        """Return the oldest open row of each chat and thread if it is ready and due; oldest first.
+
+        One that would be due after `latest` is due now: the clock was ahead when that was written.
+        """
         sql = (
-            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready' AND next_at <= ?"  # noqa: S608
-            " ORDER BY o.seq"
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
+            " AND (next_at <= ? OR next_at > ?) ORDER BY o.seq"
         )
-        rows = await self._rows(sql, (channel, account, now))
+        rows = await self._rows(sql, (channel, account, now, latest))
         return tuple(_load(row) for row in rows)
 
     async def next_due(self, channel: str, account: str) -> float | None:
