@@ -45,6 +45,20 @@ restore(*map(Path, sys.argv[1:]))
 """
 """A restore that is killed before the restored database gets its name."""
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from hob.store.backup.backup import restore
+
+def fill(event, arguments):
+    if event == "open" and "/tea/" in str(arguments[0]):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+sys.addaudithook(fill)
+restore(*map(Path, sys.argv[1:]))
+"""
+"""A restore that finds no room for a file that the backup carries."""
+
 
 async def talk(store: Store, *texts: str, session: SessionKey = SESSION) -> None:
     for text in texts:
@@ -300,6 +314,22 @@ async def test_backup_carries_declared_files_and_a_restore_replaces_none(tmp_pat
     connection = apsw.Connection(str(home / NAME))
     assert not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'carried_files'").fetchall()
     connection.close()
+
+
+async def test_restore_that_cannot_write_a_file_leaves_no_half_of_it(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    (home / "tea").mkdir(parents=True)
+    (home / "tea" / "pots").write_text("two " * 5_000)
+    async with open_store(home, SETTINGS, CLOCK, carried=("tea",)) as store:
+        await store.backup(file)
+    shutil.rmtree(home)
+    full = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FULL, str(home), str(file), stderr=asyncio.subprocess.PIPE
+    )
+    assert b"File too large" in (await full.communicate())[1]
+    assert not (home / "tea" / "pots").exists()
+    restore(home, file)
+    assert (home / "tea" / "pots").read_text() == "two " * 5_000
 
 
 async def test_backup_carries_files_by_a_pattern_and_a_folder_in_a_folder(tmp_path: Path) -> None:

@@ -461,3 +461,13 @@ async def test_copies_of_a_killed_backup_or_upgrade_are_removed_at_the_next_star
     await fill(tmp_path)
     assert [half for half in halves if half.exists()] == []
     assert whole.exists()
+
+
+async def test_half_of_a_file_is_removed_after_an_unclean_end(tmp_path: Path) -> None:
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        whole = store.blobs.path_of(await store.blobs.put(b"picture", "image/png"))
+        half = whole.with_name("tmp1234.part")
+        half.write_bytes(b"pict")
+        await store.abandon()
+    async with open_store(tmp_path, SETTINGS, CLOCK):
+        assert (whole.exists(), half.exists()) == (True, False)

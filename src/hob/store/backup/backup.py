@@ -231,15 +231,19 @@ def _extract_blobs(connection: apsw.Connection, folder: Path) -> None:
 
 
 def _extract_files(connection: apsw.Connection, home: Path) -> None:
-    """Extract files that do not exist; none is replaced."""
+    """Extract files that do not exist, completely or not at all; none is replaced."""
     for name, data in all_rows(connection, "SELECT name, data FROM carried_files"):
         path = home / name
         if ".." in path.parts or not path.resolve().is_relative_to(home.resolve()):
             raise StoreDamaged(translatable("The backup holds a file outside of the home: {name}.", name=name))
         if not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.write_bytes(data)
-            path.chmod(0o600)
+            part = path.with_name(".restoring.part")
+            with part.open("wb") as out:
+                os.fchmod(out.fileno(), 0o600)
+                out.write(data)
+            sync(part)
+            part.rename(path)
     connection.execute("DROP TABLE carried_files")
 
 

@@ -108,6 +108,8 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
             connection.execute("PRAGMA shrink_memory")  # the pages read or written until now are rarely needed again
             if unclean:
                 check_note(path).touch(mode=0o600)
+                for part in (home / "blobs").glob("??/*.part"):  # no erasure would find it
+                    part.unlink(missing_ok=True)
             return OpenedDatabase(connection, path, run, unclean)
     except DAMAGE as error:
         problem = str(error)
