@@ -135,14 +135,15 @@ async def test_standard_webhooks_are_identified_by_their_ids(tmp_path: Path) -> 
 async def test_stripe_events_are_identified_by_their_ids(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="stripe")) as hob:
 
-        async def send(body: bytes, late: float = 0) -> int:
+        async def send(body: bytes, late: float = 0, kind: str = "application/json") -> int:
             at = int(hob.app.api.clock.now().timestamp() - late)
             proof = f"t={at},v1={'0' * 64},v1={seal(f'{at}.'.encode() + body)},v0=x"
-            headers = {"stripe-signature": proof, "content-type": "application/json"}
+            headers = {"stripe-signature": proof, "content-type": kind}
             return (await hob.tcp.post("/hooks/it", content=body, headers=headers)).status_code
 
         assert await send(b'{"id": "evt_1", "pending_webhooks": 2}') == 202
         assert await send(b'{"id": "evt_1", "pending_webhooks": 1}') == 200
+        assert await send(b'{"id": "evt_1"}', kind="application/x-www-form-urlencoded") == 415
         assert await send(b'{"id": "evt_2"}', late=400) == 401
 
 
