@@ -30,6 +30,7 @@ from hob.store.approvals import Approval, Bound
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.tools.editing.diffs import unified
+from hob.tools.messages.specs import MESSAGE
 from tests.guard.calling import SPECS, call_of
 from tests.guard.judge_bench import JudgeBench, open_judge_bench, turn_of
 
@@ -181,6 +182,21 @@ async def test_call_too_long_for_a_chat_cannot_be_approved_in_one(bench: JudgeBe
     assert isinstance(await bench.verdict(long, TURN), Ask)
     no = await bench.ledger.answer(ApprovalReply(False, question.id), message("deny", channel="telegram"), (question,))
     assert no.outcome is ApprovalOutcome.TAKEN
+
+
+async def test_file_to_be_sent_that_changed_voids_the_approval(
+    bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that still runs could put a private file in the place of the one that was named."""
+    monkeypatch.setitem(SPECS, "message", MESSAGE)
+    call = call_of("message", action="send", to="bob@example.com", text="The report.", file="report.md")
+    for id, content, voids in (("kept", "", False), ("changed", "what is private", True)):
+        (bench.work / "report.md").write_text("All is well.")
+        question = await bench.asked(replace(call, id=CallId(id)), TURN)
+        await bench.ledger.settle(question.id, YES, "telegram:owner")
+        if content:
+            (bench.work / "report.md").write_text(content)
+        assert ((await bench.verdict(replace(call, id=CallId(id)), TURN)).rule == "approval.void") is voids
 
 
 async def test_unchanged_script_does_not_void_the_approval(bench: JudgeBench) -> None:

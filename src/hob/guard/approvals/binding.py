@@ -1,8 +1,9 @@
 """Binding of approvals to the current directory, targets and programs: changing one of them voids the approval.
 
-Files named to be run are bound by their hashes, the directory and the targets by their identity, so none can be
-replaced by a link. Anything a program finds on its own (imports, included makefiles, variables) is bound by the state
-of the whole folder. A tool of a plug-in or an MCP server is bound by its description, which another version may change.
+Files named to be run, and files to be sent, are bound by their hashes, the directory and the targets by their identity,
+so none can be replaced by a link. Anything a program finds on its own (imports, included makefiles, variables) is bound
+by the state of the whole folder. A tool of a plug-in or an MCP server is bound by its description, which another
+version may change.
 """
 
 import asyncio
@@ -69,7 +70,7 @@ class Binder:
     def _bind(self, analysis: ToolCallAnalysis) -> tuple[tuple[str, str], ...]:
         places = [(f"{_AT}{path}", _identity(path)) for path in (*filter(None, [analysis.directory]), *analysis.paths)]
         if not analysis.read_commands:
-            return tuple(places)
+            return (*_hashes(analysis.sources), *places)
         files = self.files(analysis)
         words = [pair for reading in analysis.read_commands for pair in reading.targets][:_MAX_TARGETS]
         targets = dict.fromkeys(self._path(name, directory, analysis.directory) for name, directory in words)
@@ -156,7 +157,7 @@ def requester_of(turn: Turn) -> str:
 
 
 def bound_files(bound: Bound, *, later: bool = False) -> dict[str, str]:
-    """Return what an approval is bound to; for `later` calls, that is only the tool and the files named to be run."""
+    """Return what an approval is bound to; for `later` calls, that is only the tool and the files to be run or sent."""
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 

@@ -403,7 +403,7 @@ def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
     if before == after:
         return ""
     if any(path.startswith(TOOL) for path, _ in {*before.items()} ^ {*after.items()}):
-        return "the tool is no longer as it was described"
+        return translatable("the tool is no longer as it was described")
     if bound_files(then, later=True) != bound_files(now, later=True):
-        return "a program or script has changed since"
+        return translatable("a program, a script or a file to be sent has changed since")
     return "the directory, a file that it names or what its programs find there has changed since"
