@@ -18,6 +18,8 @@ from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings
 
 _TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+# The numbers of lost events are used again; followers must not skip the new ones.
+_FOLLOW_NEXT = "UPDATE followers SET place = min(place, (SELECT coalesce(max(seq), 0) FROM timeline))"
 _MAX_PROBES = 200_000
 """Maximum attempts to continue reading a table after a damaged place."""
 _UNKNOWN_END = 1 << 24
@@ -46,6 +48,7 @@ def salvage(damaged: Path, goal: Path, at: float) -> int:
             apply_migrations(fresh, version)
             saved = sum(_copy(source, fresh, name, sql) for name, sql in all_rows(fresh, _TABLES))
             _mark_lost_texts(fresh, at)
+            fresh.execute(_FOLLOW_NEXT)
             problem = find_row(fresh, "PRAGMA integrity_check(1)")
             fresh.execute("PRAGMA journal_mode = DELETE").fetchall()
         if not saved or problem is None or problem[0] != "ok":
