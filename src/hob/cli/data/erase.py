@@ -102,4 +102,8 @@ def _show_left(left: Mapping[str, Any]) -> None:
         print(f"  {backups}")
         for file in left["backups"]:
             print(f"    {line(file, 120)}")
-    print(f"  {_('the workspace and your own copies, which were not searched; the audit log holds only hashes')}")
+    unsearched = _(
+        "the workspace, files of MCP servers, a log of the level debug and your own copies, which were not searched;"
+        " the audit log holds only hashes"
+    )
+    print(f"  {unsearched}")
