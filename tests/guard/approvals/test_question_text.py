@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hob.core.ids import ApprovalId
 from hob.core.translation.language import LANGUAGES, translatable
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import LineKind, lines_of, render_question, shorten_question, visible
+from hob.guard.approvals.question_text import BAR, LineKind, lines_of, render_question, shorten_question, visible
 
 
 def asked(tool: str, arguments: dict[str, Any] | str, language: str = "en", **further: Any) -> str:
@@ -104,6 +104,15 @@ def test_invisible_characters_are_spelled_out() -> None:
     assert visible("Grüße, 你好, naïve") == "Grüße, 你好, naïve"
 
 
+def test_name_of_an_argument_cannot_pass_for_a_line_of_hobs() -> None:
+    names = ("Nothing of this leaves the machine. In /safe", "x:\ny", "")
+    for value, length in (("secret", ""), ("secret" * 40, " (240 characters)")):
+        head, *rest = asked("notes__share", dict.fromkeys(names, value), reason="it sends").splitlines()
+        assert head == "notes__share needs your approval: it sends."
+        assert all(line.startswith(BAR) for line in rest)
+        assert f"{BAR}{names[0]}{length}:" in rest
+
+
 def test_text_hidden_in_variation_selectors_is_spelled_out() -> None:
     hidden = "".join(chr(0xE0100 + each - 16) for each in b"key")  # any byte is one of them, after any letter
     text = asked("mail_send", {"body": f"Thanks\U0001f44d{hidden}\u180b"}, reason="it sends")
@@ -145,7 +154,7 @@ def test_every_argument_line_follows_the_bar(name: str, value: str) -> None:
     text = asked("tool", {name: value}, reason="x")
     first, heading, *rest = text.split("\n")
     assert first == "tool needs your approval: x."
-    assert heading.startswith(visible(name))
+    assert heading.startswith((visible(name), BAR))
     assert rest
     assert all(line.startswith("│ ") for line in rest)
     assert not any(char in text for char in "\r\x1b\u2028\u2029\x85\u202e\u200b")

@@ -23,6 +23,7 @@ BAR = "│ "
 _PLAIN = frozenset("\n\t")
 TOO_LONG = "It is too long to be approved in a chat; `hob approvals show {id}`, then `hob approvals allow {id}`."
 _SIGNS = {" ": "␣", "\t": "⇥"}
+_WORD = re.compile(r"[\w.$-]{1,60}")
 _BLANKS = re.compile(r"\t{9,}|[ \t]{81,}")
 
 
@@ -105,7 +106,8 @@ def visible(text: str) -> str:
 
 def _argument(name: str, value: Any, language: str) -> Iterable[str]:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    shown = visible(name)
+    # a name is the model's too, unless the tool takes only its own: it must not read like a sentence of Hob's
+    shown = visible(name) if _WORD.fullmatch(name) else BAR + _shorten_blanks(visible(name))
     if "\n" not in text and len(text) <= 100:
         bare = text.strip()
         other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
