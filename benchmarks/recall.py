@@ -172,7 +172,7 @@ async def _searches(
 ) -> list[float]:
     durations = []
     for number in range(count + 5):
-        vector = [language.draw.gauss(0, 1) for _ in range(_DIMENSION)]
+        vector = [language.draw.gauss(0, _DIMENSION**-0.5) for _ in range(_DIMENSION)]
         text = " ".join(language.words(9))
 
         def search(index: object, text: str = text, vector: list[float] = vector) -> float:
@@ -194,9 +194,10 @@ async def _measure_hybrid(
     some = [[draw.gauss(0, 0.05) for _ in range(_DIMENSION)] for _ in range(500)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     while pending := await store.memory_vectors.pending(embedder, 1_000):
-        given = [(seq, some[draw.randrange(len(some))]) for seq, _ in pending]
+        given = [(seq, some[draw.randrange(len(some))]) for seq, *_ in pending]
         place = await store.memory_vectors.place(embedder)
-        await store.memory_vectors.keep(embedder, (place, pending[-1][0]), given)
+        sentences = {seq: draw.sample(some, 2) for seq, *_ in pending if seq % 2}  # the assistant's messages have none
+        await store.memory_vectors.keep(embedder, (place, pending[-1].seq), given, sentences)
     signs = BinaryVectorIndex(embedder)
     found = await _searches(store, language, searches, signs)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (

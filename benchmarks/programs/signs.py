@@ -6,7 +6,6 @@ It is a separate process so that its memory can be measured alone.
 import json
 import os
 import random
-import struct
 import sys
 import tempfile
 import time
@@ -30,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         connection = apsw.Connection(str(Path(folder) / "signs.db"))
         apply_migrations(connection)
-        vector = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
+        vector = b"".join(bytes(draw.choices(range(68, 189), k=dimension)) for _ in range(2))
         seqs = range(1, count + 1)
         bits = ((_EMBEDDER, seq, os.urandom(dimension // 8)) for seq in seqs)
         with connection:
@@ -45,7 +44,7 @@ def main() -> None:
         loaded, held = time.perf_counter() - began, memory_of(os.getpid()).rss - before
         durations = []
         for _ in range(_SEARCHES):
-            asked = [draw.gauss(0, 1) for _ in range(dimension)]
+            asked = [draw.gauss(0, dimension**-0.5) for _ in range(dimension)]
             began = time.perf_counter()
             signs.find(index, asked)
             durations.append(time.perf_counter() - began)

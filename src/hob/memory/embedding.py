@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
@@ -17,6 +19,10 @@ _BATCH = 32
 _MAX_CHARACTERS = 8_000
 """Maximum characters of a text that are embedded."""
 _MIN_CHARACTERS = 200
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Chinese and Japanese marks
+_MIN_SENTENCE_CHARACTERS, _MAX_SENTENCES = 15, 5
+_MAX_MESSAGE_CHARACTERS = 2_500
+"""Maximum characters of a message whose sentences get vectors of their own."""
 _DEADLINE_SECONDS = 3.0
 """Seconds a question waits for its vector."""
 _SILENCE_SECONDS = 30.0
@@ -126,9 +132,11 @@ class MemoryEmbedder:
                 self._caught_up = True
                 await self._vectors.drop_others(number)
             return False
-        told = [(seq, text) for seq, text in pending if text.strip()]
+        told = [each for each in pending if each.text.strip()]
+        parts = {each.seq: _sentences(each.text) for each in told if each.from_person}
+        texts = [each.text for each in told] + [sentence for some in parts.values() for sentence in some]
         try:
-            vectors = await self._embed([text for _, text in told])
+            vectors = await self._embed(texts)
         except ModelError as error:
             self._failures += 1
             self._note(error)
@@ -139,8 +147,10 @@ class MemoryEmbedder:
             await self._begin(len(vectors[0]))
         if self.number != number:
             return True  # the pending items belonged to another embedder
-        rows = [seq for seq, _ in told]
-        await self._vectors.keep(number, (place, pending[-1][0]), list(zip(rows, vectors, strict=True)))
+        wholes = [(each.seq, vector) for each, vector in zip(told, vectors, strict=False)]
+        left = iter(vectors[len(told) :])
+        sentences = {seq: [*islice(left, len(some))] for seq, some in parts.items()}
+        await self._vectors.keep(number, (place, pending[-1].seq), wholes, sentences)
         return True
 
     async def waiting(self) -> int:
@@ -206,6 +216,15 @@ class MemoryEmbedder:
             if error.fault is not ModelFault.CONTEXT_OVERFLOW or longest <= _MIN_CHARACTERS:
                 raise
             return await self._embed(texts, longest // 4)
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the last sentences of a message that has several; short ones are left out."""
+    if len(text) > _MAX_MESSAGE_CHARACTERS:
+        return []
+    parts = (part.strip() for part in _SENTENCE_END.split(text))
+    found = [part for part in parts if len(part) >= _MIN_SENTENCE_CHARACTERS]
+    return found[-_MAX_SENTENCES:] if len(found) > 1 else []
 
 
 async def _embed_within_deadline(embedder: Embedder, text: str) -> tuple[float, ...]:

@@ -71,7 +71,7 @@ async def embed(store: Store) -> None:
     embedder = await store.memory_vectors.begin(EMBEDDER)
     place = await store.memory_vectors.place(embedder)
     if rows := await store.memory_vectors.pending(embedder, 8):
-        await store.memory_vectors.keep(embedder, (place, rows[-1][0]), [(seq, [1.0, -1.0] * 32) for seq, _ in rows])
+        await store.memory_vectors.keep(embedder, (place, rows[-1][0]), [(seq, [1.0, -1.0] * 32) for seq, *_ in rows])
 
 
 def moved(where: str, known: Sequence[Fact]) -> FactChange:

@@ -55,7 +55,7 @@ async def fill(hob: Visited) -> str:
     await memory(hob).facts.set_goal(SetGoalRequest(id=goal["id"], note=f"Left {WORD} once"))
     embedder = await hob.app.store.memory_vectors.begin("fake|embed|8|1")
     rows = await hob.app.store.memory_vectors.pending(embedder, 100)
-    await hob.app.store.memory_vectors.keep(embedder, (0, rows[-1][0]), [(seq, [0.5] * 8) for seq, _ in rows])
+    await hob.app.store.memory_vectors.keep(embedder, (0, rows[-1][0]), [(seq, [0.5] * 8) for seq, *_ in rows])
     await says(hob, "Where is my boat, what do you know of it?")  # the profile and the memories stand in this request
     assert WORD in hob.seen
     return said.id

@@ -105,16 +105,17 @@ def _sorted(postings: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return [(*key, sorted(str(hex_)[at : at + 8] for at in range(0, len(str(hex_)), 8))) for *key, hex_ in postings]
 
 
-def test_vectors_an_older_release_stored_are_kept() -> None:
+def test_memories_that_an_older_release_embedded_are_embedded_again() -> None:
     connection = apsw.Connection(":memory:")
-    apply_migrations(connection, 38)
-    connection.execute(
-        "INSERT INTO memory_vectors (seq, embedder, vector) VALUES (2, 1, x'01'), (1, 2, x'02'), (1, 1, x'03')"
-    )
+    apply_migrations(connection, 39)
+    connection.execute("INSERT INTO memory_embedders (id, fingerprint, place) VALUES (1, 'test|sense|64|true', 2)")
+    connection.execute("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (1, 1, 1, x'01'), (1, 1, 2, x'02')")
+    connection.execute("INSERT INTO memory_vectors (seq, embedder, vector) VALUES (1, 1, x'01'), (2, 1, x'02')")
     apply_migrations(connection)
     found = ScopedIndex(connection, Scope("owner"))
-    assert found.vectors(1, [1, 2]) == {1: b"\x03", 2: b"\x01"}
-    assert found.vectors(2, [1, 2]) == {1: b"\x02"}
+    assert found.vectors(1, [1, 2]) == {}
+    assert connection.execute("SELECT count(*) FROM memory_bits").get == 0
+    assert connection.execute("SELECT place FROM memory_embedders").get == 0
 
 
 async def test_erased_item_leaves_no_stem_in_the_file(tmp_path: Path) -> None:

@@ -2,26 +2,29 @@
 
 The sign bits of a scope are stored transposed: one big integer per dimension, with one bit per item. Bitwise operations
 on these integers count the differing signs of 65,536 items at once, digit by digit (a carry-save adder), which makes a
-million items affordable. The nearest candidates are then compared exactly.
+million items affordable. The nearest candidates are then compared exactly, and the sentences of the best of them too.
 """
 
-import math
+import heapq
 import re
-import struct
 import threading
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Final, NamedTuple
 
 from hob.core.values import dataclass
 from hob.store.memory.search import ScopedIndex
-from hob.store.memory.vectors import signs
+from hob.store.memory.vectors import ZERO, scale_of, signs
 
-NEAREST: Final = 200
-"""Number of candidates that are compared exactly."""
+_COMPARED: Final = 300
+"""Number of candidates that are compared exactly, with their sentences."""
+_NEAREST: Final = 200
+"""Number of items that are returned."""
+_SENTENCE_SHARE = 0.6
+"""Weight of an item's nearest sentence against the whole, if the sentence is nearer."""
 _MAX_DIMENSIONS = 768
 """Maximum dimensions compared. Of longer vectors, those in which the question's values are farthest from 0."""
 _BLOCK_ITEMS = 65_536
@@ -68,11 +71,7 @@ class BinaryVectorIndex:
         with self._lock:
             held = self._read(index)
             near, last = _nearest(held, vector), held.seqs[-1] if held.seqs else 0
-        packed, cosine = _make_comparison(vector)
-        vectors = index.vectors(self.embedder, near)
-        return NearItems(
-            {seq: cosine(packed.unpack(each)) for seq, each in vectors.items() if len(each) == packed.size}, last
-        )
+        return NearItems(_compare(vector, index.vectors(self.embedder, near)), last)
 
     def update(self, index: ScopedIndex) -> None:
         """Load this scope's sign bits ahead of a question."""
@@ -131,16 +130,42 @@ def _transposition_steps() -> tuple[tuple[int, int], ...]:
     return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK_ITEMS // 8), "little")) for shift, mask in steps)
 
 
-def _make_comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple[float, ...]], float]]:
-    """Return the format of the compared values in a packed vector, and the function that turns them into a cosine."""
-    asked = tuple(vector)
-    if len(asked) <= _MAX_DIMENSIONS:
-        return struct.Struct(f"<{len(asked)}e"), lambda numbers: 1 - math.dist(asked, numbers) ** 2 / 2
-    great = {*sorted(range(len(asked)), key=[*map(abs, asked)].__getitem__, reverse=True)[:_MAX_DIMENSIONS]}
-    some = tuple(number for place, number in enumerate(asked) if place in great)
-    opposite, four = tuple(-number for number in some), 4 * sum(number * number for number in some) or 1.0
-    packed = struct.Struct("<" + "".join("e" if place in great else "2x" for place in range(len(asked))))
-    return packed, lambda numbers: (math.dist(opposite, numbers) ** 2 - math.dist(some, numbers) ** 2) / four
+def _compare(vector: Sequence[float], stored: Mapping[int, bytes]) -> dict[int, float]:
+    """Return the cosines of the nearest items. A message is often about several things, of which its vector is only the
+    mean: a sentence that is nearer to the question counts more than the whole.
+    """
+    width, scale = len(vector), scale_of(len(vector))
+    dimensions = sorted(range(width), key=[*map(abs, vector)].__getitem__, reverse=True)[:_MAX_DIMENSIONS]
+    asked = {place: round(scale * vector[place]) for place in dimensions}
+    length = sum(number * number for number in asked.values()) or 1
+    fitting = {seq: packed for seq, packed in stored.items() if packed and len(packed) % width == 0}
+    products = iter(_multiply(asked, b"".join(fitting.values()), width))
+    cosines = dict[int, float]()
+    for seq, packed in fitting.items():
+        whole, *sentences = islice(products, len(packed) // width)
+        nearer = max(0, max(sentences, default=whole) - whole)
+        cosines[seq] = (whole + _SENTENCE_SHARE * nearer) / length
+    return {seq: cosines[seq] for seq in heapq.nlargest(_NEAREST, cosines, key=cosines.__getitem__)}
+
+
+def _multiply(asked: Mapping[int, int], rows: bytes, width: int) -> list[int]:
+    """Return the scalar products of the question's numbers, given by dimension, and each row of packed vectors.
+
+    One large integer has a slot for each row, so that one multiplication does all rows at once.
+    """
+    count = len(rows) // width
+    size = (255 * sum(map(abs, asked.values()))).bit_length() // 8 + 1
+    slots, more, less = bytearray(size * count), 0, 0
+    for place, factor in asked.items():
+        slots[::size] = rows[place::width]
+        if factor > 0:
+            more += factor * int.from_bytes(slots, "little")
+        else:
+            less -= factor * int.from_bytes(slots, "little")
+    above, below = (number.to_bytes(size * count, "little") for number in (more, less))
+    shift = ZERO * sum(asked.values())
+    slices = (slice(start, start + size) for start in range(0, size * count, size))
+    return [int.from_bytes(above[one], "little") - int.from_bytes(below[one], "little") - shift for one in slices]
 
 
 def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
@@ -151,7 +176,7 @@ def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
     for block in held.blocks:
         found += ((apart, held.seqs[start + place]) for apart, place in _nearest_in_block(block, asked, weights))
         start += block.count
-    return [seq for _, seq in sorted(found)[:NEAREST]]
+    return [seq for _, seq in sorted(found)[:_COMPARED]]
 
 
 def _weights(vector: Sequence[float]) -> list[int]:
@@ -211,11 +236,11 @@ def _subtract(more: Sequence[int], less: Sequence[int], count: int, every: int) 
 
 
 def _select_least(digits: Sequence[int], among: int) -> int:
-    """Return a bit mask of the `NEAREST` items with the least sums, including ties."""
+    """Return a bit mask of the `_COMPARED` items with the least sums, including ties."""
     sure = 0
     for digit in reversed(digits):
         less = among ^ among & digit
-        if (sure | less).bit_count() >= NEAREST:
+        if (sure | less).bit_count() >= _COMPARED:
             among = less
         else:
             sure |= less

@@ -232,7 +232,7 @@ class ScopedIndex:
         return array("q", map(int, seqs.split(","))) if seqs else (), bits or b""
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
-        """Return the vectors of rows from `bits`, as 16-bit floats."""
+        """Return the vectors of rows from `bits`, with those of their sentences, as `StoredVectors.keep` packs them."""
         return dict(self._rows_of(_VECTORS, seqs, embedder))
 
     def speakers(self) -> list[str]:

@@ -1,7 +1,8 @@
-"""Vectors of items, and the durable queue of items without one."""
+"""Vectors of items and of their sentences, and the durable queue of items without one."""
 
-import struct
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -13,7 +14,8 @@ _ADD_EMBEDDER = "INSERT OR IGNORE INTO memory_embedders (fingerprint) VALUES (?)
 _EMBEDDER = "SELECT id FROM memory_embedders WHERE fingerprint = ?"
 _NEWEST = "SELECT id FROM memory_embedders WHERE substr(fingerprint, 1, length(?) + 1) = ? ORDER BY id DESC LIMIT 1"
 _PENDING = (
-    "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text"
+    "SELECT i.seq, c.text, i.layer = 'conversation' AND i.role != 'assistant'"
+    " FROM memory_items i JOIN content c ON c.id = i.text"
     " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
     " AND i.seq <= (SELECT coalesce(max(seq), 0) FROM memory_words) ORDER BY i.seq LIMIT ?"
 )
@@ -33,6 +35,20 @@ _DROP_VECTORS = (
     "DELETE FROM memory_vectors WHERE (seq, embedder) IN (SELECT seq, embedder FROM memory_bits WHERE embedder = ?)"
 )
 _DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
+
+
+ZERO: Final = 128
+"""The byte that stands for 0 in a packed vector."""
+
+
+class WaitingText(NamedTuple):
+    """A row without a vector."""
+
+    seq: int
+    text: str
+    """Empty if it was erased."""
+    from_person: bool
+    """Whether a person said it in a conversation."""
 
 
 class StoredVectors(StorePart):
@@ -55,12 +71,12 @@ class StoredVectors(StorePart):
         rows = await self._rows(_OTHER, (embedder,))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
-    async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
-        """Return the next rows with their texts (empty if erased). Raises StoreErrors."""
+    async def pending(self, embedder: int, at_most: int) -> list[WaitingText]:
+        """Return the next rows. Raises StoreErrors."""
         if self._writer.puts_off:
             await self._writer.write(index_waiting)
         rows = await self._rows(_PENDING, (embedder, at_most))
-        return [(seq, text or "") for seq, text in rows]
+        return [WaitingText(seq, text or "", bool(said)) for seq, text, said in rows]
 
     async def place(self, embedder: int) -> int:
         """Return the last row it has processed; 0 at first. Raises StoreErrors."""
@@ -79,19 +95,23 @@ class StoredVectors(StorePart):
         embedder: int,
         move: tuple[int, int],
         vectors: Sequence[tuple[int, Sequence[float]]],
+        sentences: Mapping[int, Sequence[Sequence[float]]] = {},
     ) -> None:
-        """Store vectors and move the position from one place to another, in one transaction. If it is at another place,
-        because all vectors were dropped meanwhile, nothing is stored. Raises StoreErrors.
+        """Store vectors of rows, and of the sentences of some, and move the position from one place to another, in one
+        transaction. If it is at another place, because all vectors were dropped meanwhile, nothing is stored. Raises
+        StoreErrors.
+
+        Vectors have unit length. A row's is stored first, then those of its sentences, with one byte for each number.
         """
         before, after = move
         connection.execute(_MOVE, (after, embedder, before))
         if not connection.changes():
             return
-        packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
-        for seq, bits, halves in packed:
+        for seq, vector in vectors:
             if row := find_row(connection, _SCOPE_OF, (seq,)):
-                connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
-                connection.execute(_ADD_VECTOR, (seq, embedder, halves))
+                packed = b"".join(map(_pack, (vector, *sentences.get(seq, ()))))
+                connection.execute(_ADD_BITS, (embedder, row[0], seq, signs(vector)))
+                connection.execute(_ADD_VECTOR, (seq, embedder, packed))
 
     @transaction
     def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
@@ -113,3 +133,15 @@ def signs(vector: Sequence[float]) -> bytes:
     """Return one bit per number, set if it is positive."""
     number = int("".join("1" if value > 0 else "0" for value in vector) or "0", 2)
     return number.to_bytes(-(-len(vector) // 64) * 8, "little")
+
+
+def scale_of(dimension: int) -> float:
+    """Return the factor between the numbers of a vector and the whole ones that are stored for them, at most 127: six
+    times the usual number of a vector of unit length.
+    """
+    return 20.0 * math.sqrt(dimension)
+
+
+def _pack(vector: Sequence[float]) -> bytes:
+    scale = scale_of(len(vector))
+    return bytes(ZERO + max(-127, min(127, round(scale * value))) for value in vector)
