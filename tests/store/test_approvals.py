@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
-from hob.core.messages import Address
+from hob.core.messages import Address, OutboundKind
 from hob.core.states import ApprovalState
 from hob.store.approvals import Approval, Bound
 from hob.store.database.state_moves import IllegalMove
@@ -55,7 +55,8 @@ async def test_question_is_the_last_message_until_a_person_or_hob_writes(store: 
     turn = await make_turn(store, asking)
     question = replace(ASKED, id=ApprovalId("a_3"), turn=turn.id)
     here, elsewhere = asking.origin, Address("memory", "elsewhere")
-    await store.outbox.enqueue([chunk_of(turn, "may I?"), replace(outbound_to(asking, "o_1"), to=elsewhere)])
+    asks = replace(chunk_of(turn, "may I?"), kind=OutboundKind.QUESTION)
+    await store.outbox.enqueue([asks, replace(outbound_to(asking, "o_1"), to=elsewhere)])
     assert await store.approvals.is_last_message(question, here)
     await store.outbox.enqueue([outbound_to(asking, "o_2")])
     assert not await store.approvals.is_last_message(question, here)
