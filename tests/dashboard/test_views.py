@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from hob.core.clock import SystemClock
 from hob.store.audit.audit import AuditEntry
@@ -184,6 +184,36 @@ async def test_approval_that_just_appeared_takes_no_click_meant_for_something_el
         await card.get_by_role("button", name="Allow once").click()
         assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
         await expect(page.get_by_text("None. Hob asks every time.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_pairing_request_that_just_appeared_takes_no_click_meant_for_another(
+    world: World, browser: Browser
+) -> None:
+    requests = [
+        {"code": each, "address": f"chat:{each}", "name": each, "asked": 1, "expires": 2e9} for each in ("anna", "eve")
+    ]
+    admitted: list[str] = []
+
+    async def pairing(route: Route) -> None:
+        if route.request.method == "POST":
+            admitted.append(route.request.post_data_json["code"])
+        await route.fulfill(json={"requests": [each for each in requests if each["code"] not in admitted]})
+
+    async with world.serve():
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        await page.route("**/api/v1/pairing**", pairing)
+        await page.reload()
+        await expect(page.get_by_text("Nothing to approve.")).to_be_visible()
+        await page.evaluate(PRESS_AT_ONCE, "Approve")
+        await tab.go("/trust?tab=people")
+        await expect(page.locator("body")).to_have_attribute("data-pressed", "Approve")
+        assert admitted == []
+        await page.get_by_role("button", name="Approve").first.click()
+        await expect(page.get_by_text("chat:anna")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Approve")).to_be_enabled()
+        assert admitted == ["anna"]
         assert tab.errors == []
 
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { useChange } from "../../api/queries";
 import { moment, t } from "../../i18n";
-import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
+import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When, useSettled } from "../../parts/basics";
 
 /** Known senders and pairing requests. */
 export function People() {
@@ -15,6 +15,7 @@ export function People() {
     yes
       ? call("POST /api/v1/pairing/approve", { body: { code, name: names[code] ?? "" } })
       : call("POST /api/v1/pairing/deny", { body: { code } }));
+  const settled = useSettled(`${asked.data?.requests.map((each) => each.code).join(" ")}`);
   if (people.isError) return <Failure error={people.error} retry={() => void people.refetch()} />;
   return (
     <>
@@ -29,7 +30,7 @@ export function People() {
                 </div>
                 <input value={names[each.code] ?? ""} onChange={(event) => setNames({ ...names, [each.code]: event.target.value })}
                   aria-label={t("Who is this?")} placeholder={t("Who is this?")} className="h-9 w-36 rounded-md border border-line bg-bg px-2.5" />
-                <Button look="main" icon={Check} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: true })}>{t("Approve")}</Button>
+                <Button look="main" icon={Check} disabled={!settled || answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: true })}>{t("Approve")}</Button>
                 <Button icon={X} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: false })}>{t("Reject")}</Button>
               </div>
             ))}
