@@ -228,8 +228,10 @@ class ScopedIndex:
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
         """Return the embedded rows after this one, in order, and their concatenated sign bits."""
+        from orjson import loads  # a million numbers four times as fast as by `int`
+
         seqs, bits = all_rows(self._connection, _BITS, (embedder, self.scope, after, at_most))[0]
-        return array("q", map(int, seqs.split(","))) if seqs else (), bits or b""
+        return array("q", loads(f"[{seqs}]")) if seqs else (), bits or b""
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
         """Return the vectors of rows from `bits`, with those of their sentences, as `StoredVectors.keep` packs them."""
