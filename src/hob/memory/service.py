@@ -99,9 +99,11 @@ class MemoryService:
         """Number of items that never expire, at the last count."""
         self.overflow = Overflow()
 
-    async def prune(self, lifecycle: MemoryLifecycle) -> int:
-        """Delete expired and surplus items, recount, and return how many were deleted. Raises StoreErrors."""
-        gone = await lifecycle.prune(self.settings.max_items)
+    async def prune(self, lifecycle: MemoryLifecycle, now: float | None = None) -> int:
+        """Delete items expired at `now` (None: at present) and surplus ones, recount, and return how many were deleted.
+        Raises StoreErrors.
+        """
+        gone = await lifecycle.prune(self.settings.max_items, now)
         await self.count(lifecycle)
         return gone
 

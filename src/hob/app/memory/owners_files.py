@@ -88,7 +88,7 @@ class OwnersFiles:
             now, last = clock.now().timestamp(), await store.memory_work.place(_PRUNED)
             await store.memory_work.move(_PRUNED, int(now))
             if not last or now - last < MAX_GAP_SECONDS:
-                await self._service.prune(store.memory_lifecycle)
+                await self._service.prune(store.memory_lifecycle, now)  # the clock may jump meanwhile
             await clock.sleep(PRUNE_SECONDS)
 
     async def _as_they_change(self) -> None:

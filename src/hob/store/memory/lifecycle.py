@@ -59,14 +59,14 @@ class MemoryLifecycle(StorePart):
         """Count the items that never expire. Raises StoreErrors."""
         return int((await self._rows(_PERMANENT))[0][0])
 
-    async def prune(self, maximum: int) -> int:
-        """Delete expired items, and the oldest expiring ones beyond `maximum`; return the number deleted.
+    async def prune(self, maximum: int, now: float | None = None) -> int:
+        """Delete items expired at `now` (None: at present), and the oldest expiring ones beyond `maximum`; return the
+        number deleted.
 
         Those of other people's conversations go first: however much is said there, the owner loses nothing. Raises
         StoreErrors.
         """
-        now = self._now()
-        gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
+        gone = await self._drop(_EXPIRED, (self._now() if now is None else now, _AT_ONCE))
         return gone + await self._drop(_TOO_MANY, (_AT_ONCE, maximum))
 
     async def reset(self, scope: Scope, layers: Sequence[str]) -> int:
