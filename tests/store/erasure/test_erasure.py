@@ -387,6 +387,19 @@ async def test_answer_that_nobody_fetched_does_not_prevent_an_erasure(tmp_path: 
     assert spilled(tmp_path) == []
 
 
+async def test_answer_of_a_channel_that_is_gone_does_not_prevent_an_erasure(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, SETTINGS, clock) as store:
+        turn = await make_turn(store, inbound := message(SECRET))
+        await store.journal.finish(finish_of(turn, f"{SECRET} answered"))
+        with pytest.raises(InvalidRequest):
+            await store.erasure.erase_trace(inbound.trace, "asked to")
+        await clock.advance(3 * 86_400)
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert await store.outbox.next("memory", "", 1e12) == ()
+    assert spilled(tmp_path) == []
+
+
 @pytest.mark.parametrize("state", ["waiting", "running", "said"])
 async def test_restored_work_on_an_erased_message_is_cancelled_and_nobody_is_answered(
     tmp_path: Path, state: str
