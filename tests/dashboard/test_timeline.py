@@ -12,6 +12,7 @@ from playwright.async_api import Browser, expect
 from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
@@ -205,6 +206,44 @@ async def test_timeline_is_filtered_by_type_and_conversation(world: World, brows
         await kind.select_option("All")
         await page.get_by_role("group", name="Filters").get_by_role("button", name="small-talk").click()
         await expect(rows.filter(has_text="What time is it?")).to_have_count(1)
+        assert tab.errors == []
+
+
+async def test_timeline_separates_days_and_is_filtered_by_person_and_untrusted_content(
+    world: World, browser: Browser
+) -> None:
+    world.home.mkdir(exist_ok=True)
+    said = [
+        ("Anna", "The seeds have come.", OWNER_LABEL),
+        ("Bob", "You have won a prize.", Label(Origin.STRANGER, Trust.UNTRUSTED)),
+    ]
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        await store.timeline.add(
+            [
+                TimelineEvent(
+                    new_event_id(), new_trace_id(), new_span_id(), None, 1_760_000_000.0 + 86_400 * n,
+                    EventKind.INBOUND, "telegram", "ok", sender_name=name, text=text, label=label,
+                )
+                for n, (name, text, label) in enumerate(said)
+            ]
+        )  # fmt: skip
+    async with world.serve():
+        tab = await open_tab(world, browser, "/timeline")
+        page, feed = tab.page, tab.page.get_by_role("feed")
+        days = [feed.get_by_role("heading", level=2, name=re.compile(f"October {day}")) for day in (9, 10)]
+        for day in days:
+            await expect(day).to_be_visible()
+        await page.get_by_role("button", name="More filters").click()
+        person = page.get_by_label("Person")
+        await person.fill("Anna")
+        await person.press("Enter")
+        await expect(feed.get_by_text(said[1][1])).to_have_count(0)
+        await expect(feed.get_by_text(said[0][1])).to_be_visible()
+        await expect(days[1]).to_have_count(0)
+        await person.fill("")
+        await page.get_by_role("group", name="Filters").get_by_role("button", name="Untrusted").click()
+        await expect(feed.get_by_text(said[0][1])).to_have_count(0)
+        await expect(feed.get_by_text(said[1][1])).to_be_visible()
         assert tab.errors == []
 
 
