@@ -21,7 +21,7 @@ from hob.testing.model_server import Reply
 from tests.conftest import Rounds
 from tests.dashboard.conftest import notifications, notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, link_of, scene
-from tests.dashboard.screenshots import VIEWS, go, show
+from tests.dashboard.screenshots import HEADLESS, VIEWS, chromium, go, show
 from tests.journeys.world import World
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -563,6 +563,17 @@ async def test_phone_without_the_certificate_is_signed_in_and_warned(world: Worl
         await page.goto(url)
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
         await expect(page.get_by_role("link", name="Download and install the certificate.")).to_be_visible()
+
+
+async def test_page_over_plain_http_says_what_is_off(world: World, browser: Browser) -> None:
+    """Under a name of the owner's network, not this machine's own address, which browsers trust."""
+    async with world.serve(HOB_GATEWAY_HOSTS='["hob.home"]'):
+        url = (await link_of(world)).replace("127.0.0.1", "hob.home")
+        async with chromium("--host-resolver-rules=MAP hob.home 127.0.0.1", program=HEADLESS) as opened:
+            page = await (await opened.new_context(locale="en-US")).new_page()
+            await page.goto(url)
+            await expect(page.get_by_text("Over plain HTTP, the browser disables installing")).to_be_visible()
+            assert await page.evaluate("[isSecureContext, 'serviceWorker' in navigator]") == [False, False]
 
 
 async def test_timeline_plays_voice_notes_and_enlarges_images(world: World, browser: Browser) -> None:
