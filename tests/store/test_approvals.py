@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
+from hob.core.ids import ApprovalId, CallId, OutboxId, SessionKey, TurnId, digest
 from hob.core.messages import Address, OutboundKind
 from hob.core.states import ApprovalState
 from hob.store.approvals import Approval, Bound
@@ -61,6 +61,8 @@ async def test_question_is_the_last_message_until_a_person_or_hob_writes(store: 
     await store.outbox.enqueue([outbound_to(asking, "o_2")])
     assert not await store.approvals.is_last_message(question, here)
     third = Address("memory", "third")
+    assert not await store.approvals.is_last_message(question, third)  # which did not show it
+    await store.outbox.enqueue([replace(asks, id=OutboxId("o_3"), to=third)])
     assert await store.approvals.is_last_message(question, third)
     await put_message(store, message("and what about the weather?"))
     assert not await store.approvals.is_last_message(question, third)

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
-from hob.core.messages import Address
+from hob.core.messages import POLLED_CHANNELS, Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
 from hob.core.values import dataclass
 from hob.store.audit.audit import AuditedPart, AuditEntry
@@ -170,24 +170,29 @@ class StoredApprovals(AuditedPart):
         return tuple(_load(row) for row in await self._rows(_OF_TURN, (turn,)))
 
     async def is_last_message(self, approval: Approval, chat: Address) -> bool:
-        """Whether the question is the last thing said in its session and sent to this chat, and its turn has sent no
-        message there, which may ask something too.
+        """Whether this chat was shown the question, as the last thing said in its session and sent to the chat, and its
+        turn has sent no message there, which may ask something too. Polled channels fetch their questions.
         """
 
-        def said_since(connection: apsw.Connection) -> bool:
+        def is_last(connection: apsw.Connection) -> bool:
             last = "coalesce((SELECT max(seq) FROM inbox WHERE turn = ?), 0)"
             written = f"SELECT 1 FROM inbox WHERE seq > {last} AND session = ?"  # noqa: S608
             later = find_row(connection, written, (approval.turn, approval.session))
             sent = (
-                "SELECT 1 FROM outbox WHERE channel = ?1 AND account = ?2 AND chat = ?3 AND thread = ?4"
-                " AND created > ?5 AND turn IS NOT ?6 UNION ALL SELECT 1 FROM outbox WHERE turn = ?6 AND kind = 'reply'"
-                " AND (channel, account, chat, thread) = (?1, ?2, ?3, ?4) LIMIT 1"
+                "SELECT 1 FROM outbox WHERE channel = ? AND account = ? AND chat = ? AND thread = ? AND created > ?"
+                " AND turn IS NOT ? LIMIT 1"
             )
             to = (chat.channel, chat.account, chat.chat, chat.thread)
             other = find_row(connection, sent, (*to, approval.asked, approval.turn))
-            return later is not None or other is not None
+            own = (
+                "SELECT kind = 'reply' FROM outbox WHERE (channel, account, chat, thread) = (?, ?, ?, ?)"
+                " AND (created >= ? OR kind = 'reply') AND turn = ?"
+            )
+            beside = [row[0] for row in all_rows(connection, own, (*to, approval.asked, approval.turn))]
+            shown = bool(beside) or chat.channel in POLLED_CHANNELS
+            return shown and not any(beside) and later is None and other is None
 
-        return not await self._readers.read(said_since)
+        return await self._readers.read(is_last)
 
     async def open(self, session: SessionKey | None = None) -> tuple[Approval, ...]:
         """Return the unanswered questions, of one session if given, oldest first."""

@@ -51,6 +51,22 @@ async def test_setting_is_changed_to_the_owners_words_after_approval(tmp_path: P
     assert "spending.daily is 5 from now on" in hob.seen
 
 
+async def test_yes_in_a_chat_that_did_not_show_the_question_approves_nothing(tmp_path: Path) -> None:
+    """A person's conversation spans their chats; in another one, a yes answers something else."""
+    async with visited(tmp_path, OPEN, change("spending.daily", "5"), "Good.", "Done.") as hob:
+        await hob.knows()
+        await hob.app.api.people.link("signal:+491701234567", "owner", "")
+        first = await hob.comes("set my daily budget to 5 dollars", ME)
+        await until(lambda: bool(hob.sent(ME)))
+        elsewhere = await hob.comes("yes", "+491701234567", channel="signal")
+        assert first.session == elsewhere.session
+        (question,) = await hob.app.store.approvals.open()
+        assert await hob.app.store.settings.load() == {}
+        await hob.comes(f"approve:{question.id}", ME)
+        await until(lambda: "Done." in hob.sent(ME))
+        assert await hob.app.store.settings.load() == {"spending.daily": "5"}
+
+
 async def test_value_that_the_owner_did_not_write_is_not_set(tmp_path: Path) -> None:
     full = {"HOB_POLICY_MODE": "full", "HOB_POLICY_AUTONOMY": "autonomous"}
     async with visited(tmp_path, OPEN, change("spending.daily", "500"), "No.", **full) as hob:  # type: ignore[arg-type]
