@@ -4,6 +4,7 @@ import asyncio
 import re
 from contextlib import suppress
 
+import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
@@ -363,6 +364,47 @@ async def test_attached_documents_are_shown_and_can_be_saved(world: World, brows
         message = page.get_by_role("article", name="message api")
         await message.get_by_role("button", name="plan.md").click()
         await expect(dialog.get_by_role("heading", name="The plan")).to_be_visible()
+        assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [({"HOB_BUS_MAX_TEXT": "4000"}, "5999"), ({"HOB_GATEWAY_BODY_BYTES": "4000"}, "It is too large.")],
+    ids=["refused", "connection-closed"],
+)
+async def test_message_that_is_too_large_returns_to_the_composer(
+    world: World, browser: Browser, limit: dict[str, str], reason: str
+) -> None:
+    async with world.serve(**limit):
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, box = tab.page, tab.page.get_by_label("Message to Hob")
+        long = "A long one. " * 500
+        await say(page, long)
+        await expect(page.get_by_role("alert")).to_have_text(re.compile(f"^Not sent. .*{reason}"), timeout=15_000)
+        await expect(box).to_have_value(long.strip())
+        world.model.script.append(Reply("Better."))
+        await say(page, "A short one.")
+        conversation = page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("Better.")).to_be_visible(timeout=15_000)
+        await expect(conversation.get_by_text("A long one.")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_every_file_that_is_not_attached_is_named_with_its_reason(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        form = tab.page.locator("form")
+        files = {"big.bin": bytes(25_000_001), "good.txt": b"hi", "empty.txt": b""}
+        await form.locator("input[type=file]").set_input_files(
+            [FilePayload(name=name, mimeType="text/plain", buffer=data) for name, data in files.items()]
+        )
+        await expect(form.get_by_role("alert")).to_have_text(
+            [
+                "big.bin was not attached: it is too large. The limit is 25 MB per file.",
+                "empty.txt was not attached: it is empty",
+            ]
+        )
+        await expect(form.get_by_role("button", name="Remove good.txt")).to_be_visible()
         assert tab.errors == []
 
 

@@ -50,7 +50,9 @@ async def test_german_page_fits_a_phone_360_pixels_wide(world: World, browser: B
             file.truncate(LARGEST_FILE + 1)
         await page.locator("input[type=file]").set_input_files(large)
         told = page.get_by_role("alert").filter(has_text="large.bin")
-        await expect(told).to_contain_text("large.bin ist zu groß. Eine Datei darf höchstens 25 MB haben.")
+        await expect(told).to_contain_text(
+            "large.bin wurde nicht angehängt: sie ist zu groß. Eine Datei darf höchstens 25 MB haben."
+        )
         await expect(told).to_be_in_viewport(ratio=1)
         await fits(page)
         await stop.click()

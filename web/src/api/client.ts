@@ -1,3 +1,4 @@
+import { t } from "../i18n";
 import type { LoginAnswer, Routes } from "./schema";
 
 /** A problem report (RFC 9457). */
@@ -103,7 +104,9 @@ async function send<R extends keyof Routes>(route: R, { path, query, body, signa
     sent = JSON.stringify(body);
   }
   if (method === "GET") await pause();
-  const response = await fetch(address, { method, headers, body: sent, signal, credentials: "same-origin" });
+  const response = await fetch(address, { method, headers, body: sent, signal, credentials: "same-origin" }).catch((error: unknown) => {
+    throw error instanceof TypeError ? new Error(t("Can't reach Hob.")) : error; // browsers say "Failed to fetch", each in its own words
+  });
   if (response.ok) return response;
   throw await problemOf(response);
 }

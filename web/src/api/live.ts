@@ -7,6 +7,8 @@ export type LiveEvent = EventAnswer & { cursor: number };
 export type Connection = { state: "connecting" | "open" | "lost"; since: number };
 
 const EVENTS = "events";
+/** A link that brought nothing for so long is asked for an answer, and is lost without one. */
+const QUIET_MS = 20_000, ANSWER_MS = 8_000;
 
 /** The page's connection: events with a cursor, so that none is lost or repeated, and requests. */
 class Live {
@@ -16,11 +18,20 @@ class Live {
   private attempts = 0;
   private next = 0;
   private timer = 0;
+  private last = 0; // when anything came
+  private deadline = 0; // timer until which something must come
   private wanted = false;
   private readonly followed = new Map<string, (message: Message) => void>();
   private readonly heard = new Set<(event: LiveEvent) => void>();
   private readonly watching = new Set<() => void>();
   connection: Connection = { state: "connecting", since: Date.now() };
+
+  constructor() {
+    const here = () => document.visibilityState === "visible" && this.check();
+    document.addEventListener("visibilitychange", here);
+    addEventListener("online", here);
+    setInterval(() => Date.now() - this.last >= QUIET_MS && this.socket && here(), 5_000);
+  }
 
   /** Connect, and reconnect when needed. Events start at `after`, once known. */
   open() {
@@ -32,6 +43,7 @@ class Live {
   close() {
     this.wanted = false;
     clearTimeout(this.timer);
+    clearTimeout(this.deadline);
     this.socket?.close();
     this.socket = null;
   }
@@ -81,29 +93,55 @@ class Live {
     this.watching.forEach((each) => each());
   }
 
+  /** Ask the server whether it is still there; while the connection is lost, try again at once. */
+  private check() {
+    if (!this.wanted || this.deadline) return;
+    if (this.socket) {
+      if (this.say({ type: "ping" })) this.expect(this.socket);
+      return;
+    }
+    clearTimeout(this.timer);
+    this.connect();
+  }
+
+  private expect(socket: WebSocket) {
+    clearTimeout(this.deadline);
+    this.deadline = window.setTimeout(() => { // a dead peer does not take part in closing either
+      socket.close();
+      this.end(socket, 0);
+    }, ANSWER_MS);
+  }
+
   private connect() {
     const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
     this.socket = socket;
     socket.onopen = () => socket.send(JSON.stringify({ type: "hello", token: login.csrf() }));
     socket.onmessage = (event) => this.hear(JSON.parse(event.data as string) as Message);
-    socket.onclose = (event) => {
-      if (this.socket !== socket) return;
-      const left = [...this.followed.values()];
-      this.followed.clear();
-      left.forEach((each) => each({ type: "lost" }));
-      if (event.code === 4401) {
-        this.close();
-        login.set("");
-        return;
-      }
-      this.become("lost");
-      if (this.wanted) {
-        this.timer = window.setTimeout(() => this.connect(), Math.min(500 * 2 ** this.attempts++, 10_000));
-      }
-    };
+    socket.onclose = (event) => this.end(socket, event.code);
+    this.expect(socket);
+  }
+
+  private end(socket: WebSocket, code: number) {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    clearTimeout(this.deadline);
+    this.deadline = 0;
+    const left = [...this.followed.values()];
+    this.followed.clear();
+    left.forEach((each) => each({ type: "lost", code }));
+    if (code === 4401) {
+      this.close();
+      login.set("");
+      return;
+    }
+    this.become("lost");
+    if (this.wanted) this.timer = window.setTimeout(() => this.connect(), Math.min(500 * 2 ** this.attempts++, 10_000));
   }
 
   private hear(message: Message) {
+    clearTimeout(this.deadline);
+    this.deadline = 0;
+    this.last = Date.now();
     if (message.type === "welcome") {
       this.listen();
     } else if (message.type === "subscribed") {

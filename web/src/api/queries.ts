@@ -1,5 +1,5 @@
 import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { Problem, call, may } from "./client";
 import { money, number, tn, useLanguage } from "../i18n";
 import { live } from "./live";
@@ -98,6 +98,17 @@ export const knowsSomething = () => queries.getQueryCache().getAll().some((each)
 
 export function useConnection() {
   return useSyncExternalStore(live.subscribe, () => live.connection);
+}
+
+/** Whether the connection is lost, for more than a moment. */
+export function useOffline() {
+  const { state, since } = useConnection();
+  const [offline, setOffline] = useState(() => Date.now() - since > 1_500);
+  useEffect(() => {
+    const timer = setTimeout(() => setOffline(state === "lost"), state === "lost" ? 1_500 : 0);
+    return () => clearTimeout(timer);
+  }, [state]);
+  return offline && state === "lost";
 }
 
 /** The queries that each kind of event invalidates. */

@@ -145,13 +145,13 @@ export function Erased({ at }: { at: number | null }) {
 /** Stands for the missing text of a task. */
 export const untitled = () => (may("read") ? t("(no text)") : t("(hidden for this token)"));
 
-/** An error with the next step. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+/** An error with the next step. `title`: what failed, if not loading. */
+export function Failure({ error, retry, title = t("Couldn't load this.") }: { error: unknown; retry?: () => void; title?: string }) {
   const missing = error instanceof Problem && error.code === "missing_scope";
   return (
     <div role="alert" className="rounded-md border border-line bg-bad-soft px-4 py-3">
       <p className="font-medium text-bad">
-        {missing ? t("You don't have access to this.") : t("Couldn't load this.")}
+        {missing ? t("You don't have access to this.") : title}
       </p>
       <p className="text-sm"><Told text={error instanceof Error ? error.message : String(error)} /></p>
       {!missing && (

@@ -6,12 +6,13 @@ import { Suspense, lazy, useEffect, useState, type ComponentType, type ReactNode
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { Problem, signOut } from "../api/client";
 import { live } from "../api/live";
+import { outbox } from "../api/outbox";
 import { useNotifications } from "./notify";
 import { useNeeds } from "./needs";
 import { maySee } from "./places";
 import { RunningNow } from "./running";
 import { Held } from "./stop";
-import { knowsSomething, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
+import { knowsSomething, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useOffline, useUsage, useViews } from "../api/queries";
 import { clock, loadPlaces, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Failure, Page, Skeleton } from "./basics";
@@ -284,8 +285,8 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           className="flex items-center gap-1.5 rounded-full text-xs lg:border lg:border-line lg:px-2.5 lg:py-1"
           title={status ? `Hob ${status.version}` : ""}
         >
-          <span aria-hidden className={`size-2 rounded-full ${connection.state === "open" ? "bg-good" : "bg-warn"}`} />
-          <span className="sr-only lg:not-sr-only">{connection.state === "open" ? t("live") : t("not connected")} · {status ? t(status.mode === "full" ? "with channels" : status.mode) : "…"}</span>
+          <span aria-hidden className={`size-2 rounded-full ${{ open: "bg-good", connecting: "bg-muted", lost: "bg-warn" }[connection.state]}`} />
+          <span className="sr-only lg:not-sr-only">{{ open: t("live"), connecting: t("connecting"), lost: t("not connected") }[connection.state]} · {status ? t(status.mode === "full" ? "with channels" : status.mode) : "…"}</span>
         </span>
         <LanguageButton />
         <ThemeButton />
@@ -297,6 +298,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           className="px-2"
           onClick={() => {
             live.close();
+            outbox.clear();
             void signOut();
           }}
         />
@@ -345,13 +347,7 @@ function ThemeButton() {
 
 function Offline() {
   const connection = useConnection();
-  const [shown, setShown] = useState(false);
-  useEffect(() => {
-    // ignore short interruptions
-    const timer = setTimeout(() => setShown(connection.state === "lost"), connection.state === "lost" ? 1_500 : 0);
-    return () => clearTimeout(timer);
-  }, [connection]);
-  if (!shown) return null;
+  if (!useOffline()) return null;
   return (
     <div role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
       <WifiOff size={16} aria-hidden className="shrink-0" />

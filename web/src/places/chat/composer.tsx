@@ -1,6 +1,8 @@
 import { ArrowUp, Mic, Paperclip, Square, X } from "lucide-react";
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { call } from "../../api/client";
+import { keep, outbox } from "../../api/outbox";
+import { useOffline } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
@@ -22,31 +24,41 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   const kept = `hob.draft.${session}`;
   const [text, setText] = useState(() => new URLSearchParams(location.search).get("say") ?? sessionStorage.getItem(kept) ?? "");
   const [files, setFiles] = useState<Draft["files"]>([]);
-  const [problem, setProblem] = useState("");
+  const [problems, setProblems] = useState<string[]>([]);
+  const offline = useOffline();
   const [busy, setBusy] = useState(0);
   const box = useRef<HTMLTextAreaElement>(null);
   const choose = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    sessionStorage.setItem(kept, text);
+    keep(kept, text);
     const element = box.current;
     if (!element) return;
     element.style.height = "auto";
     element.style.height = `${Math.min(element.scrollHeight, 240)}px`;
   }, [text, kept]);
 
+  useEffect(() => outbox.onRefused(session, ({ message, attachments, problem }) => {
+    setText((typed) => [message, typed].filter(Boolean).join("\n\n"));
+    setFiles((all) => [...(attachments ?? []), ...all]);
+    setProblems([t("Not sent. {reason}", { reason: problem! })]);
+  }), [session]);
+
   async function take(given: Iterable<File>, voice = false) {
     const some = [...given];
     setBusy((count) => count + some.length);
-    setProblem("");
+    setProblems([]);
     for (const file of some) {
       try {
-        if (file.size > LARGEST) throw new Error(t("{name} is too large. The limit is {size} MB per file.", { name: file.name, size: LARGEST / 1_000_000 }));
+        if (file.size > LARGEST) throw new Error(t("it is too large. The limit is {size} MB per file.", { size: LARGEST / 1_000_000 }));
+        if (!file.size) throw new Error(t("it is empty"));
+        await file.slice(0, 1).arrayBuffer().catch(() => { throw new Error(t("it can't be read")); }); // a folder, or no longer there
         const { id } = await call("POST /api/v1/attachments", { body: file });
         const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
         setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture, voice }]);
       } catch (error) {
-        setProblem(error instanceof Error ? error.message : String(error));
+        const reason = error instanceof Error ? error.message : String(error);
+        setProblems((all) => [...all, t("{name} was not attached: {reason}", { name: file.name, reason })]);
       }
       setBusy((count) => count - 1);
     }
@@ -54,11 +66,11 @@ export function Composer({ onSend, onStop, connected, session, model }: {
 
   function send() {
     if (busy || !(text.trim() || files.length)) return;
-    if (!connected) return setProblem(t("Offline. Your draft is kept but not sent."));
+    if (offline) return;
     onSend({ text: text.trim(), files });
     setText("");
     setFiles([]);
-    setProblem("");
+    setProblems([]);
     box.current?.focus();
   }
 
@@ -120,7 +132,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           value={text}
           dir="auto"
           aria-label={t("Message to Hob")}
-          placeholder={connected ? t("Message to Hob") : t("Offline. Your draft is kept but not sent.")}
+          placeholder={offline ? t("Offline. Your draft is kept but not sent.") : t("Message to Hob")}
           onChange={(event) => setText(event.target.value)}
           role="combobox"
           aria-expanded={offered.length > 0}
@@ -149,16 +161,16 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           }}
           className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none! placeholder:text-muted"
         />
-        {problem && <p role="alert" className="px-4 pb-1 text-sm break-words text-bad">{problem}</p>}
+        {[...problems, ...(offline && text ? [t("Offline. Your draft is kept but not sent.")] : [])].map((each) => <p key={each} role="alert" className="px-4 pb-1 text-sm break-words text-bad">{each}</p>)}
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1 px-2 pb-2">
           <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />
           <Button look="quiet" icon={Paperclip} label={t("Add files")} className="px-2" disabled={!connected} onClick={() => choose.current?.click()} />
-          <Voice disabled={!connected} onRecorded={(file) => void take([file], true)} onProblem={setProblem} />
+          <Voice disabled={!connected} onRecorded={(file) => void take([file], true)} onProblem={(problem) => setProblems([problem])} />
           {model}
           <span className="ms-auto flex items-center gap-2">
           <span className="hidden text-xs text-muted sm:inline pointer-coarse:hidden">{t("Shift+Enter for a new line")}</span>
           {onStop && <Button icon={Square} data-act="stop" disabled={!connected} onClick={onStop}>{t("Stop")}</Button>}
-          <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
+          <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={offline || !!busy || !(text.trim() || files.length)} />
           </span>
         </div>
       </div>

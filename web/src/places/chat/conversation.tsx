@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } fro
 import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
+import { outbox, type Unsent } from "../../api/outbox";
 import { historyPart, questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
@@ -21,8 +22,11 @@ import { Sent } from "./sent";
 `replied`: its question was answered by the next message, which shows the rest of the turn. */
 type Growing = {
   key: string; id: string; trace: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean;
-  replied?: TaskAnswer; replies?: boolean; sent?: SentMessageAnswer[];
+  replied?: TaskAnswer; replies?: TaskAnswer; sent?: SentMessageAnswer[];
 };
+
+const growingOf = ({ key, message }: Unsent, replies?: TaskAnswer): Growing =>
+  ({ key, id: "", trace: "", text: message, answer: "", steps: [], problem: "", over: false, replies });
 
 /** Prefix of conversations that memory ignores. */
 const PRIVATE = "private-";
@@ -32,7 +36,7 @@ export function Conversation({ session }: { session: string }) {
   const history = useHistory(session);
   const connection = useConnection();
   const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
-  const [growing, setGrowing] = useState<Growing[]>([]);
+  const [growing, setGrowing] = useState<Growing[]>(() => outbox.pending(session).map((each) => growingOf(each)));
   const [announced, setAnnounced] = useState({ text: "", count: 0 });
   const latest = !history.hasPreviousPage;
   const entries = useMemo(() => history.data?.pages.flatMap((_, place, all) => all.at(-1 - place)!.entries) ?? [], [history.data]);
@@ -52,7 +56,9 @@ export function Conversation({ session }: { session: string }) {
       switch (message.type) {
         case "accepted":
           seen.current.add(String(message.id));
-          return change(key, () => ({ id: String(message.id), trace: String(message.trace_id) }));
+          return change(key, () => ({ id: String(message.id), trace: String(message.trace_id), steps: [] }));
+        case "refused": // its text is in the composer again
+          return setGrowing((all) => all.filter((one) => one.key !== key).map((one) => (one.replied && all.some((each) => each.key === key && each.replies === one.replied) ? { ...one, replied: undefined } : one)));
         case "delta":
           return change(key, (one) => (one.replied ? {} : { answer: (one.answer || (one.late ? "… " : "")) + text }));
         case "retracted":
@@ -83,11 +89,12 @@ export function Conversation({ session }: { session: string }) {
           });
         }
         case "lost": // the answer arrives with the history after reconnecting
-          return change(key, () => ({ steps: [t("Connection lost. The answer appears once the connection is back.")] }));
+          return change(key, (one) => (one.id ? { steps: [t("Connection lost. The answer appears once the connection is back.")] } : {}));
         case "error": {
           const error = message.error as { code: string; message: string };
           if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // not this login's
-          return change(key, () => ({ problem: error.message || t("Can't reach Hob."), over: true }));
+          if (error.code === "offline") return; // followed again after reconnecting
+          return change(key, () => ({ problem: error.message, over: true }));
         }
       }
     },
@@ -117,19 +124,18 @@ export function Conversation({ session }: { session: string }) {
       setForked("");
       if (draft.text === "/fork") return void fork(); // moves this page to the copy, and no other client
       if (/^\/private(\s|$)/.test(draft.text)) return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`, draft.text.slice(8).trim());
-      const key = crypto.randomUUID();
+      const one = { key: crypto.randomUUID(), session, message: draft.text, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) };
       const asked = draft.text.startsWith("/") ? undefined : questionsIn(client.getQueryData<TasksAnswer>(["tasks"])?.tasks ?? []).find((each) => each.session === session);
       setGrowing((all) => [
         ...all.filter((one) => !one.over).map((one) => (asked && !one.replied && (one.id === asked.id || one.replies) ? { ...one, replied: asked, steps: [] } : one)),
-        { key, id: "", trace: "", text: draft.text, answer: "", steps: [], problem: "", over: false, replies: !!asked },
+        growingOf(one, asked),
       ]);
-      live.ask(
-        { type: "send", key, message: draft.text, session, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) },
-        hear(key),
-      );
+      outbox.send(one, hear(one.key));
     },
     [client, fork, goTo, hear, session],
   );
+
+  useEffect(() => outbox.pending(session).forEach(({ key }) => outbox.follow(key, hear(key))), [hear, session]);
 
   const choose = useCallback((text: string) => send({ text, files: [] }), [send]);
 
@@ -212,6 +218,7 @@ export function Conversation({ session }: { session: string }) {
           {latest && growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
               {!(one.trace && kept.has(one.trace)) && <Mine text={one.text} />}
+              {!one.id && !one.over && connection.state !== "open" && <p className="-mt-3 text-end text-xs text-muted">{t("Not confirmed yet. It is sent again once the connection is back.")}</p>}
               {one.steps.length > 0 && !one.over && !questions.length && (
                 <p className="flex items-center gap-2 text-sm text-muted">
                   <Wrench size={14} aria-hidden /> {one.steps.at(-1)}
@@ -224,7 +231,7 @@ export function Conversation({ session }: { session: string }) {
               {one.id && !one.answer && !one.over && !one.replied && active !== one && (
                 <p className="-mt-3 flex items-center justify-end gap-2 text-xs text-muted">
                   {t("queued")}
-                  <button type="button" className="inline-flex items-center gap-1 hover:text-text" onClick={() => {
+                  <button type="button" disabled={connection.state !== "open"} className="inline-flex items-center gap-1 hover:text-text disabled:opacity-45" onClick={() => {
                     live.ask({ type: "stop", id: one.id }, () => undefined);
                     setGrowing((all) => all.filter((each) => each.key !== one.key));
                   }}>
@@ -232,14 +239,14 @@ export function Conversation({ session }: { session: string }) {
                   </button>
                 </p>
               )}
-              {!one.answer && !one.over && !asked.length && !questions.length && active === one && <Thinking />}
-              {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure error={one.problem} />)}
+              {!one.answer && !one.over && !asked.length && !questions.length && active === one && (one.id || connection.state === "open") && <Thinking />}
+              {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure title={t("No answer.")} error={one.problem} />)}
             </div>
           ))}
           {latest && asked.length > 0 && <h2 className="sr-only">{t("Needs you")}</h2>}
           {latest && asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
           {latest && questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} onAnswer={choose} />)}
-          {forked && <Failure error={forked} />}
+          {forked && <Failure title={t("Not sent.")} error={forked} />}
         </div>
       </div>
       {!atEnd && (

@@ -3,6 +3,7 @@ import { Activity, Bot, CircleX, Info, PanelRight, Paperclip, Pencil, RotateCcw,
 import { createContext, useContext, useMemo, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { call, may } from "../../api/client";
+import { useConnection } from "../../api/queries";
 import type { EntryAnswer, HistoryMessageAnswer } from "../../api/schema";
 import { clock, money, t, tn } from "../../i18n";
 import { brief } from "../../parts/brief";
@@ -86,6 +87,7 @@ function Note({ text }: { text: string }) {
 export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[] }) {
   const say = useContext(Edit);
   const [draft, setDraft] = useState<string | null>(null);
+  const lost = useConnection().state === "lost";
   if (entry && draft !== null) {
     return (
       <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
@@ -119,7 +121,7 @@ export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAn
           <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
             <Pencil size={12} aria-hidden /> {t("Edit")}
           </button>
-          <button type="button" onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text">
+          <button type="button" disabled={lost} title={lost ? t("Offline. Available again when Hob is back.") : undefined} onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text disabled:opacity-45">
             <RotateCcw size={12} aria-hidden /> {t("Retry")}
           </button>
         </Under>
