@@ -197,7 +197,7 @@ async def test_pairing_request_that_just_appeared_takes_no_click_meant_for_anoth
 
     async def pairing(route: Route) -> None:
         if route.request.method == "POST":
-            admitted.append(route.request.post_data_json["code"])
+            admitted.append(json.loads(route.request.post_data or "{}")["code"])
         await route.fulfill(json={"requests": [each for each in requests if each["code"] not in admitted]})
 
     async with world.serve():
