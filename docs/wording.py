@@ -37,6 +37,7 @@ REASONS: Mapping[str, str] = {
 }
 
 REFUSALS: Mapping[str, tuple[str, str]] = {
+    "outdated": ("a change that is no longer what was reviewed; nothing was committed", ""),
     "unauthorized": ("no token, or a wrong one", ""),
     "missing_scope": ("a token that is not good for this", ""),
     "model_not_found": ("a model that cannot be asked", ""),

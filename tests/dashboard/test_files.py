@@ -1,9 +1,11 @@
 """Files in a browser: those of messages and of the work repository, in the browser's own viewers."""
 
+import asyncio
 import json
+import subprocess
 from pathlib import Path
 
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from hob.testing.model_server import Reply
 from hob.workspace.repositories import begin_repository
@@ -85,3 +87,102 @@ async def test_file_is_found_by_its_name(world: World, full_browser: Browser) ->
         await expect(main.get_by_role("button", name="other.txt")).to_have_count(0)
         await main.get_by_role("button", name="bill.pdf").click()
         await expect(main.get_by_title("bill.pdf")).to_be_visible()
+
+
+def git(world: World, *arguments: str) -> str:
+    """Run git in the work repository."""
+    named = ("-c", "user.name=Anna", "-c", "user.email=anna@localhost")
+    ran = subprocess.run(
+        ["git", *named, *arguments], cwd=world.root / "hob" / "work", capture_output=True, text=True, check=True
+    )
+    return ran.stdout
+
+
+async def look_away_and_back(page: Page) -> None:
+    """As when another tab was in front."""
+    for state in ("hidden", "visible"):
+        await page.evaluate(
+            "state => { Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });"
+            " document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); }",
+            state,
+        )
+
+
+async def test_commit_holds_what_was_shown_or_is_refused_with_the_new_diff(world: World, browser: Browser) -> None:
+    async with world.serve():
+        write_work(world, "notes.md", b"one\n")
+        write_work(world, "other.md", b"other\n")
+        before = await asyncio.to_thread(git, world, "rev-parse", "HEAD")
+        tab = await open_tab(world, browser, "/files?tab=changes")
+        page, shown = tab.page, tab.page.get_by_role("region", name="Changes")
+        await expect(shown).to_contain_text("one")
+        await page.get_by_role("button", name="other.md").click()
+        await expect(shown).to_contain_text("other")
+        write_work(world, "notes.md", b"what nobody saw\n")
+        write_work(world, "late.md", b"late\n")
+        await page.get_by_label("Commit message").fill("Notes")
+        await page.get_by_role("button", name="Commit 2 files").click()
+        await expect(page.get_by_role("alert")).to_contain_text("notes.md is no longer what was shown")
+        await expect(shown).to_contain_text("what nobody saw")
+        assert await asyncio.to_thread(git, world, "rev-parse", "HEAD") == before
+        await page.get_by_label("Commit late.md").uncheck()
+        await page.get_by_role("button", name="Commit 2 files").click()
+        await expect(page.get_by_role("button", name="Commit 2 files")).to_have_count(0)
+        assert await asyncio.to_thread(git, world, "show", "HEAD:notes.md") == "what nobody saw\n"
+        assert await asyncio.to_thread(git, world, "ls-tree", "--name-only", "HEAD") == "notes.md\nother.md\n"
+        assert tab.errors == []
+
+
+async def test_change_made_outside_is_shown_when_the_page_is_looked_at_again(world: World, browser: Browser) -> None:
+    async with world.serve():
+        write_work(world, "notes.md", b"one\n")
+        tab = await open_tab(world, browser, "/files?tab=changes")
+        page, shown = tab.page, tab.page.get_by_role("region", name="Changes")
+        await expect(shown).to_contain_text("one")
+        write_work(world, "notes.md", b"two\n")
+        write_work(world, "second.md", b"more\n")
+        await look_away_and_back(page)
+        await expect(shown).to_contain_text("two")
+        await expect(page.get_by_role("button", name="second.md")).to_be_visible()
+        assert tab.errors == []
+
+
+MOST_ROWS = 100
+MANY = 1500
+
+
+async def test_many_changed_files_and_a_long_diff_keep_few_rows_in_the_page(world: World, browser: Browser) -> None:
+    async with world.serve():
+        for n in range(MANY):
+            write_work(world, f"file{n:04}.txt", b"text\n")
+        write_work(world, "a-long.txt", b"".join(b"line %d\n" % n for n in range(20_000)))
+        tab = await open_tab(world, browser, "/files?tab=changes")
+        page, shown = tab.page, tab.page.get_by_role("region", name="Changes")
+        rows = page.locator("#main li")
+        await expect(shown.get_by_text("line 3", exact=True)).to_be_visible()
+        await expect(shown.get_by_role("listitem").first).to_have_attribute("aria-posinset", "1")
+        assert await rows.count() <= MOST_ROWS
+        await shown.focus()
+        await page.keyboard.press("End")
+        await expect(shown.get_by_text("line 19999", exact=True)).to_be_in_viewport()
+        assert await rows.count() <= MOST_ROWS
+        await page.get_by_role("checkbox", name="Commit a-long.txt").focus()
+        for _ in range(60):  # file by file with the keyboard
+            await page.keyboard.press("Tab")
+        await expect(page.get_by_role("checkbox", name="Commit file0029.txt")).to_be_focused()
+        await page.keyboard.press("Space")
+        await expect(page.get_by_role("button", name=f"Commit {MANY} files")).to_be_visible()
+        row = page.locator("#main li").filter(has=page.get_by_role("checkbox", name="Commit file0029.txt"))
+        await expect(row).to_have_attribute("aria-posinset", "31")
+        await expect(row).to_have_attribute("aria-setsize", str(MANY + 1))
+        assert await rows.count() <= MOST_ROWS
+        await page.get_by_role("button", name="Files", exact=True).click()
+        await expect(page.get_by_role("button", name="file0003.txt")).to_be_visible()
+        assert await rows.count() <= MOST_ROWS
+        await page.get_by_role("button", name="a-long.txt").focus()
+        for _ in range(60):
+            await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="file0059.txt")).to_be_visible()
+        assert await rows.count() <= MOST_ROWS
+        assert tab.errors == []

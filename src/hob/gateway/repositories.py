@@ -100,9 +100,13 @@ class LogAnswer(TypedDict):
 
 
 class DiffAnswer(TypedDict):
-    """A difference."""
+    """A difference.
+
+    version: identifies exactly this difference, for `reviewed` of a commit
+    """
 
     diff: str
+    version: str
 
 
 class RepoDoneAnswer(TypedDict):

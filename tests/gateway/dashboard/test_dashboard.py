@@ -557,6 +557,30 @@ async def test_repository_is_confined_to_the_work_folder(hob: Machine) -> None:
         assert identity["root"] == str(work.parent)
 
 
+async def test_commit_of_a_change_that_is_no_longer_what_was_reviewed_is_refused(hob: Machine) -> None:
+    work = hob.app.home / "workspace" / "work"
+    work.mkdir(parents=True)
+    file = work / "a.md"
+    file.write_text("one\n")
+    async with signed_in(hob) as page:
+        assert (await page.post("/api/v1/repo/init", json={})).status_code == 200
+
+        async def seen() -> dict[str, str]:
+            return {"a.md": (await page.get("/api/v1/repo/diff-file", params={"path": "a.md"})).json()["version"]}
+
+        async def commit(reviewed: dict[str, str]) -> tuple[int, str]:
+            answer = await page.post("/api/v1/repo/commit", json={"message": "One", "reviewed": reviewed})
+            return answer.status_code, answer.json().get("param", "")
+
+        for before, after in (("one", "other"), ("", None), ("two", "three")):  # new, gone again, and changed
+            file.write_text(before)
+            reviewed = await seen()
+            file.unlink() if after is None else file.write_text(after)
+            assert await commit(reviewed) == (409, "a.md")
+            file.write_text(before)
+            assert await commit(reviewed) == (200, "")
+
+
 async def test_file_of_a_repository_is_served_as_bytes_and_never_executable(hob: Machine) -> None:
     work = hob.app.home / "workspace" / "work"
     work.mkdir(parents=True)

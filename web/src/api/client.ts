@@ -8,6 +8,8 @@ export class Problem extends Error {
     readonly code: string,
     message: string,
     readonly retryAfter: number | null = null,
+    /** The field or file it is about. */
+    readonly param = "",
   ) {
     super(message);
   }
@@ -114,7 +116,7 @@ async function send<R extends keyof Routes>(route: R, { path, query, body, signa
 async function problemOf(response: Response): Promise<Problem> {
   const wait = Number(response.headers.get("retry-after")) || null;
   const told = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  const problem = new Problem(response.status, String(told.code ?? ""), String(told.detail ?? response.statusText), wait);
+  const problem = new Problem(response.status, String(told.code ?? ""), String(told.detail ?? response.statusText), wait, String(told.param ?? ""));
   if (["unauthorized", "missing_csrf"].includes(problem.code) && !response.url.endsWith("/auth/login")) login.set("");
   return problem;
 }

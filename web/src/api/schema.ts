@@ -270,6 +270,7 @@ export interface DerivedAnswer {
 /** A difference. */
 export interface DiffAnswer {
   diff: string;
+  version: string;
 }
 
 /** The findings of the doctor. */
@@ -1108,6 +1109,7 @@ export interface RepoCommit {
   repo?: "work" | "identity" | null;
   message?: string | null;
   paths?: string[] | null;
+  reviewed?: Record<string, unknown> | null;
 }
 
 /** Git's output. */

@@ -274,8 +274,6 @@ export const GERMAN: Record<string, string> = {
   "The model is connected.": "Das Modell ist verbunden.",
   "Hob can answer now.": "Hob kann jetzt antworten.",
   "Say hello": "Sag Hallo",
-  "{count} line is not shown": "{count} Zeile ist nicht zu sehen",
-  "{count} lines are not shown": "{count} Zeilen sind nicht zu sehen",
   "{count} token": "{count} Token",
   "{count} tokens": "{count} Token",
   "{count} need you": "{count} offen",

@@ -92,7 +92,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
         </div>
         {diff ? (
           <>
-            <Diff text={whole ? diff : drawn.slice(0, 12).join("\n")} most={Infinity} />
+            <Diff text={whole ? diff : drawn.slice(0, 12).join("\n")} whole />
             {!whole && <p aria-hidden className="px-4 font-mono text-sm">…</p>}
             <details className="border-t border-line">
               <summary className="px-4 py-2 text-sm text-muted">{t("Exact arguments")}</summary>

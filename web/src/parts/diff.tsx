@@ -1,8 +1,8 @@
 import { useMemo } from "react";
-import { t, tn } from "../i18n";
+import { t } from "../i18n";
+import { LongList, WHOLE } from "./long";
 
 type Line = { kind: "file" | "hunk" | "add" | "del" | "same"; text: string; old?: number; now?: number };
-const MOST = 3_000; // lines
 
 /** The lines of a diff, each with whether it belongs to a hunk; a hunk's length is in its head. */
 function* read(diff: string): Generator<[line: string, body: boolean]> {
@@ -20,7 +20,7 @@ function* read(diff: string): Generator<[line: string, body: boolean]> {
 /** The file that a head like `+++ b/notes.md` names. */
 const named = (line: string) => line.slice(4).replace(/^[ab]\//, "").replace(/\t.*$/, "");
 
-function parse(diff: string, most: number): Line[] {
+function parse(diff: string): Line[] {
   const lines: Line[] = [];
   let old = 0;
   let now = 0;
@@ -44,7 +44,7 @@ function parse(diff: string, most: number): Line[] {
       lines.push({ kind: "hunk", text: found?.[3]?.trim() ?? "" });
     } else if (line.startsWith("Binary files")) lines.push({ kind: "hunk", text: t("binary file") });
   }
-  return lines.length > most ? [...lines.slice(0, most), { kind: "hunk", text: tn("{count} line is not shown", "{count} lines are not shown", lines.length - most) }] : lines;
+  return lines;
 }
 
 /** The part of a diff about this file, whose path may be relative; empty if there is none. */
@@ -82,28 +82,36 @@ export function backwards(diff: string): string {
 const LOOKS = { add: "bg-(--diff-add)", del: "bg-(--diff-del)", same: "", hunk: "", file: "" };
 const SIGNS = { add: "+", del: "−", same: " ", hunk: "", file: "" };
 
-/** A git diff with line numbers, signs and colours. What is decided by it is shown whole, however long it is. */
-export function Diff({ text, most = MOST }: { text: string; most?: number }) {
-  const lines = useMemo(() => parse(text, most), [text, most]);
+const keyOf = (index: number) => index;
+
+/** The width of the longest line in columns; wide characters and tabs are rarely wider than this. */
+const widthOf = (lines: Line[]) => lines.reduce((most, { text }) => Math.max(most, text.length > most / 8 ? text.replace(/[^ -~]/g, "  ").replaceAll("\t", "        ").length : 0), 0);
+
+/** A git diff with line numbers, signs and colours. One that something is decided by is `whole`, however long it is. */
+export function Diff({ text, whole }: { text: string; whole?: boolean }) {
+  const lines = useMemo(() => parse(text), [text]);
+  const width = useMemo(() => widthOf(lines), [lines]);
   if (!lines.length) return <p className="px-4 py-6 text-center text-muted">{t("No changes.")}</p>;
   return (
-    <div role="region" aria-label={t("Changes")} tabIndex={0} className="overflow-x-auto font-mono text-xs leading-5">
-      <div className="w-max min-w-full">
-        {lines.map((line, index) =>
-          line.kind === "file" ? (
-            <p key={index} className="sticky start-0 border-y border-line bg-sunken px-3 py-1.5 font-sans text-sm font-semibold first:border-t-0">{line.text}</p>
-          ) : line.kind === "hunk" ? (
-            <p key={index} className="bg-bg px-3 py-1 text-muted">⋯ {line.text}</p>
-          ) : (
-            <p key={index} className={`flex ${LOOKS[line.kind]}`}>
-              <span aria-hidden className="w-10 shrink-0 pe-2 text-end text-muted select-none">{line.old}</span>
-              <span aria-hidden className="w-10 shrink-0 pe-2 text-end text-muted select-none">{line.now}</span>
-              <span className="w-4 shrink-0 text-center select-none">{SIGNS[line.kind]}</span>
-              <span dir="auto" className="whitespace-pre pe-4">{line.text || " "}</span>
-            </p>
-          ),
-        )}
-      </div>
+    <div role="region" aria-label={t("Changes")} tabIndex={0} className={`font-mono text-xs leading-5 ${whole || lines.length <= WHOLE ? "overflow-x-auto" : "max-h-[75dvh] overflow-auto"}`}>
+      {whole ? (
+        <div className="w-max min-w-full">{lines.map((line, index) => <Row key={index} line={line} />)}</div>
+      ) : (
+        <LongList count={lines.length} size={20} rowKey={keyOf} row={(index) => <Row line={lines[index]!} />} className="w-max min-w-full" style={lines.length > WHOLE ? { width: `calc(${width}ch + 7rem)` } : undefined} />
+      )}
     </div>
+  );
+}
+
+function Row({ line }: { line: Line }) {
+  if (line.kind === "file") return <p className="sticky start-0 border-y border-line bg-sunken px-3 py-1.5 font-sans text-sm font-semibold first:border-t-0">{line.text}</p>;
+  if (line.kind === "hunk") return <p className="bg-bg px-3 py-1 text-muted">⋯ {line.text}</p>;
+  return (
+    <p className={`flex ${LOOKS[line.kind]}`}>
+      <span aria-hidden className="w-10 shrink-0 pe-2 text-end text-muted select-none">{line.old}</span>
+      <span aria-hidden className="w-10 shrink-0 pe-2 text-end text-muted select-none">{line.now}</span>
+      <span className="w-4 shrink-0 text-center select-none">{SIGNS[line.kind]}</span>
+      <span dir="auto" className="whitespace-pre pe-4">{line.text || " "}</span>
+    </p>
   );
 }

@@ -24,7 +24,7 @@ export function ChangedIdentity({ file }: { file: string }) {
         {files.isFetching && !found && <Skeleton rows={1} />}
         {found && !found.accepted && (
           <>
-            {found.diff && <div className="max-h-96 overflow-y-auto border-t border-line"><Diff text={found.diff} most={Infinity} /></div>}
+            {found.diff && <div className="max-h-96 overflow-y-auto border-t border-line"><Diff text={found.diff} whole /></div>}
             {found.problem && <p className="px-4 py-2 text-sm text-bad"><Told text={`${file} ${found.problem}`} /></p>}
             <div className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3">
               {!found.problem && <Button look="main" icon={Check} data-act="allow" disabled={!settled || settle.isPending} onClick={() => settle.mutate({ accept: true, hash: found.hash })}>{t("Accept")}</Button>}

@@ -16,6 +16,7 @@ from hob.app.repositories.files import (
 from hob.app.repositories.opening import SEARCHED
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import digest
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import (
     BranchesAnswer,
@@ -158,7 +159,7 @@ class OwnerRepositories:
         if commit:
             if not _COMMIT.fullmatch(commit):
                 raise InvalidRequest(translatable("{commit} is not a commit", commit=commit))
-            return {"diff": await self._programs.git(root, "show", *plain, "--format=", commit, *only)}
+            return _difference(await self._programs.git(root, "show", *plain, "--format=", commit, *only))
         try:
             said = await self._programs.git(root, "diff", *plain, "HEAD", *only)
         except GitFailed:
@@ -170,7 +171,7 @@ class OwnerRepositories:
             asked = ("diff", *plain, "--no-index", "--", "/dev/null", path)
             listed = await self._programs.git(root, "ls-files", *only)
             said = "" if listed else await self._programs.git(root, *asked, fine=(0, 1))
-        return {"diff": said}
+        return _difference(said)
 
     async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
         """Commit all changes, or only those of these paths."""
@@ -255,6 +256,10 @@ class OwnerRepositories:
             await self._programs.git(root, "check-ref-format", "--branch", branch)
         except GitFailed:
             raise InvalidRequest(translatable("{branch} is not the name of a branch", branch=branch)) from None
+
+
+def _difference(text: str) -> DiffAnswer:
+    return {"diff": text, "version": digest(text)}
 
 
 def _literal(text: str) -> str:

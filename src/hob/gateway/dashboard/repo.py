@@ -5,13 +5,15 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.content.repository_files import FileAnswer
-from hob.core.errors import InvalidRequest
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import digest
+from hob.core.translation.language import translatable
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.endpoint_names import own
 from hob.gateway.dashboard.media import file_response
 from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.lazy_ports import Repositories
@@ -87,6 +89,9 @@ class RepoCommit(RepoQuery):
 
     message: str = field("what was changed, and why", "")
     paths: list[str] = field("these alone; without them all that was changed", ())
+    reviewed: dict[str, Any] | None = field(
+        "the `version` of each diff that was shown, by path; if one is another now, nothing is committed", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +178,20 @@ async def checkout(call: EndpointCall[RepoCheckout]) -> JsonResponse[RepoDoneAns
 
 
 async def commit(call: EndpointCall[RepoCommit]) -> JsonResponse[RepoDoneAnswer]:
-    """Commit changes."""
+    """Commit changes, unless one of them is no longer what was `reviewed` (409, `outdated`)."""
     payload = call.payload
+    for path, version in (payload.reviewed or {}).items():
+        if await _version(_repos(call), payload.repo, path) != version:
+            raise HttpRefusal("outdated", translatable("{path} is no longer what was shown; nothing was committed",
+                                                       path=path), param=path)  # fmt: skip
     return json_response(await _repos(call).commit(payload.repo, payload.message, payload.paths))
+
+
+async def _version(repos: Repositories, repo: str, path: str) -> str:
+    try:
+        return (await repos.diff(repo, commit="", path=path))["version"]
+    except NotFound:  # a new file that is gone again
+        return ""
 
 
 async def pull(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
@@ -214,7 +230,7 @@ ENDPOINTS = (
     own("GET", "/repo/diff", diff, READ, RepoDiff, errors=_MISSING),
     own("GET", "/repo/diff-file", diff_file, READ, RepoDiff, errors=_MISSING),
     own("POST", "/repo/checkout", checkout, ADMIN, RepoCheckout, errors=_MISSING, changes="repository"),
-    own("POST", "/repo/commit", commit, ADMIN, RepoCommit, errors=_MISSING, changes="repository"),
+    own("POST", "/repo/commit", commit, ADMIN, RepoCommit, errors=(*_MISSING, "outdated"), changes="repository"),
     own("POST", "/repo/pull", pull, ADMIN, RepoQuery, errors=_MISSING, changes="repository"),
     own("POST", "/repo/push", push, ADMIN, RepoQuery, errors=_MISSING, changes="repository"),
     own("POST", "/repo/init", init, ADMIN, RepoInit, errors=_MISSING, changes="repository"),

@@ -32,6 +32,7 @@ STATUS: Mapping[str, int] = {
     "model_not_found": 404,
     "method_not_allowed": 405,
     "key_reused": 409,
+    "outdated": 409,
     "too_large": 413,
     "not_json": 415,
     "wrong_host": 421,

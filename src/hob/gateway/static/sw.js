@@ -1,6 +1,6 @@
 // The page opens without a network too: its own files are kept, nothing of the owner's is.
 const KEPT = "hob-page";
-const FILES = ["/", "/theme.js", "/icon.svg", "/manifest.webmanifest", "/app/base.js", "/app/canvas.js", "/app/chat.js", "/app/costs.js", "/app/de-places.js", "/app/de.js", "/app/files.js", "/app/memory.js", "/app/palette.js", "/app/purify.es.js", "/app/rich.js", "/app/rolldown-runtime.js", "/app/settings.js", "/app/shared.js", "/app/style.css", "/app/timeline.js", "/app/trace.js", "/app/trust.js", "/app/view.js", "/app/work.js"];
+const FILES = ["/", "/theme.js", "/icon.svg", "/manifest.webmanifest", "/app/base.js", "/app/canvas.js", "/app/chat.js", "/app/costs.js", "/app/de-places.js", "/app/de.js", "/app/esm.js", "/app/files.js", "/app/memory.js", "/app/palette.js", "/app/purify.es.js", "/app/rich.js", "/app/rolldown-runtime.js", "/app/settings.js", "/app/shared.js", "/app/style.css", "/app/timeline.js", "/app/trace.js", "/app/trust.js", "/app/view.js", "/app/windowed.js", "/app/work.js"];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -1,11 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { ChevronRight, CornerDownRight, File, FileText, Folder, FolderOpen, Link2, Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useSearchParams } from "wouter";
 import { call, fetchRepoFile } from "../../api/client";
-import type { RepoRow } from "../../api/schema";
+import type { RepoRow, TreeAnswer } from "../../api/schema";
 import { t, tn } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Skeleton } from "../../parts/basics";
+import { LongList } from "../../parts/long";
 import { Markdown } from "../../parts/markdown";
 import { Preview } from "../../parts/media";
 import type { Repo } from "./files";
@@ -30,7 +31,7 @@ export function Browse({ repo }: { repo: Repo }) {
           <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search in files")} placeholder={t("Search in files")} className="w-full bg-transparent outline-none" />
         </label>
         <Card className="max-h-[70dvh] overflow-y-auto p-1.5">
-          {wanted.length > 1 ? <Matches repo={repo} text={wanted} onOpen={open} /> : <Branches repo={repo} path="" chosen={chosen} onOpen={open} />}
+          {wanted.length > 1 ? <Matches repo={repo} text={wanted} onOpen={open} /> : <Tree repo={repo} chosen={chosen} onOpen={open} />}
         </Card>
       </div>
       <div className={chosen ? "min-w-0" : "hidden md:block"}>
@@ -47,37 +48,58 @@ export function Browse({ repo }: { repo: Repo }) {
   );
 }
 
-function Branches({ repo, path, chosen, onOpen }: { repo: Repo; path: string; chosen: string; onOpen: (path: string) => void }) {
-  const tree = useQuery({ queryKey: ["repo", repo, "tree", path], queryFn: () => call("GET /api/v1/repo/tree", { query: { repo, path } }) });
-  if (tree.isError) return <Failure error={tree.error} retry={() => void tree.refetch()} />;
-  if (!tree.data) return <Skeleton rows={path ? 1 : 6} className="h-8" />;
-  if (!tree.data.rows.length) return <p className="px-2 py-1 text-sm text-muted">{t("empty")}</p>;
+type Line = { key: string; depth: number; row?: RepoRow; answer?: UseQueryResult<TreeAnswer> };
+
+/** The folders down to a file. */
+const above = (path: string) => path.split("/").slice(0, -1).map((_, place, names) => names.slice(0, place + 1).join("/"));
+
+function Tree({ repo, chosen, onOpen }: { repo: Repo; chosen: string; onOpen: (path: string) => void }) {
+  const [opened, setOpened] = useState(() => above(chosen));
+  const folders = ["", ...opened];
+  const answers = useQueries({ queries: folders.map((path) => ({ queryKey: ["repo", repo, "tree", path], queryFn: () => call("GET /api/v1/repo/tree", { query: { repo, path } }) })) });
+  const lines: Line[] = [];
+  const walk = (folder: string, depth: number) => {
+    const answer = answers[folders.indexOf(folder)]!;
+    if (answer.isError || !answer.data?.rows.length) lines.push({ key: `${folder}/`, depth, answer });
+    else for (const row of answer.data.rows) {
+      lines.push({ key: row.path, depth, row });
+      if (opened.includes(row.path)) walk(row.path, depth + 1);
+    }
+  };
+  walk("", 0);
+  const toggle = (path: string) => setOpened((before) => (before.includes(path) ? before.filter((each) => each !== path) : [...before, path]));
   return (
-    <ul>
-      {tree.data.rows.map((row) => <Row key={row.path} repo={repo} row={row} chosen={chosen} onOpen={onOpen} />)}
-    </ul>
+    <LongList count={lines.length} size={32} rowKey={(index) => lines[index]!.key} level={(index) => lines[index]!.depth + 1} row={(index) => {
+      const { depth, row, answer } = lines[index]!;
+      return (
+        <div style={{ paddingInlineStart: `${depth * 1.25}rem` }}>
+          {row ? <Row row={row} open={opened.includes(row.path)} chosen={chosen} onPress={() => (row.type === "folder" ? toggle(row.path) : onOpen(row.path))} /> : <NoRows answer={answer!} rows={depth ? 1 : 6} />}
+        </div>
+      );
+    }} />
   );
 }
 
-function Row({ repo, row, chosen, onOpen }: { repo: Repo; row: RepoRow; chosen: string; onOpen: (path: string) => void }) {
+function NoRows({ answer, rows }: { answer: UseQueryResult<TreeAnswer>; rows: number }) {
+  if (answer.isError) return <Failure error={answer.error} retry={() => void answer.refetch()} />;
+  return answer.data ? <p className="px-2 py-1 text-sm text-muted">{t("empty")}</p> : <Skeleton rows={rows} className="h-8" />;
+}
+
+function Row({ row, open, chosen, onPress }: { row: RepoRow; open: boolean; chosen: string; onPress: () => void }) {
   const folder = row.type === "folder";
-  const [open, setOpen] = useState(chosen.startsWith(`${row.path}/`));
   const Icon = folder ? (open ? FolderOpen : Folder) : row.type === "link" ? Link2 : File;
   return (
-    <li>
-      <button
-        type="button"
-        aria-expanded={folder ? open : undefined}
-        aria-current={row.path === chosen ? "true" : undefined}
-        onClick={() => (folder ? setOpen(!open) : onOpen(row.path))}
-        className={`flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-start text-sm ${row.path === chosen ? "bg-accent-soft font-medium" : "hover:bg-sunken"}`}
-      >
-        <ChevronRight size={13} aria-hidden className={`shrink-0 text-muted ${folder ? "" : "invisible"} ${open ? "rotate-90" : ""}`} />
-        <Icon size={15} aria-hidden className={`shrink-0 ${folder ? "text-accent" : "text-muted"}`} />
-        <span dir="auto" className="truncate">{row.name}</span>
-      </button>
-      {folder && open && <div className="ms-4 border-s border-line ps-1"><Branches repo={repo} path={row.path} chosen={chosen} onOpen={onOpen} /></div>}
-    </li>
+    <button
+      type="button"
+      aria-expanded={folder ? open : undefined}
+      aria-current={row.path === chosen ? "true" : undefined}
+      onClick={onPress}
+      className={`flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-start text-sm ${row.path === chosen ? "bg-accent-soft font-medium" : "hover:bg-sunken"}`}
+    >
+      <ChevronRight size={13} aria-hidden className={`shrink-0 text-muted ${folder ? "" : "invisible"} ${open ? "rotate-90" : ""}`} />
+      <Icon size={15} aria-hidden className={`shrink-0 ${folder ? "text-accent" : "text-muted"}`} />
+      <span dir="auto" className="truncate">{row.name}</span>
+    </button>
   );
 }
 

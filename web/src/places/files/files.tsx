@@ -8,7 +8,7 @@ import { t } from "../../i18n";
 import { Badge, Button, Dialog, Empty, Failure, Page, Skeleton, Tabs } from "../../parts/basics";
 import { Told } from "../../parts/told";
 import { Browse } from "./browse";
-import { Changes, History } from "./changes";
+import { AFRESH, Changes, History } from "./changes";
 
 export type Repo = "work" | "identity";
 type Tab = "files" | "changes" | "history";
@@ -18,7 +18,7 @@ export function Files() {
   const [search, setSearch] = useSearchParams();
   const repo: Repo = search.get("repo") === "identity" ? "identity" : "work";
   const tab: Tab = search.get("tab") === "changes" ? "changes" : search.get("tab") === "history" ? "history" : "files";
-  const status = useQuery({ queryKey: ["repo", repo, "status"], queryFn: () => call("GET /api/v1/repo/status", { query: { repo } }) });
+  const status = useQuery({ queryKey: ["repo", repo, "status"], queryFn: () => call("GET /api/v1/repo/status", { query: { repo } }), ...AFRESH });
   const go = (next: Record<string, string>) => setSearch({ ...(repo === "identity" ? { repo } : {}), ...(tab !== "files" ? { tab } : {}), ...next }, { replace: true });
   const told = status.data;
   const missing = status.error instanceof Problem && status.error.status === 404;

@@ -7,6 +7,7 @@ import { useChange } from "../../api/queries";
 import { day, endOf, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 import { changesSince, sinceYesterday, useFacts, type Change, type Fact } from "../../parts/facts";
+import { LongList } from "../../parts/long";
 import { AsOf } from "./asof";
 
 type Settle = (body: { id: string; action: string; object?: string }) => void;
@@ -77,9 +78,10 @@ function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy:
   const tones = { added: "good", changed: "accent", closed: "plain" } as const;
   return (
     <Section title={t("New since yesterday")}>
-      <Card className="divide-y divide-line">
-        {changes.map((change) => (
-          <div key={change.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2.5">
+      <Card>
+        <LongList count={changes.length} size={64} className="divide-y divide-line" rowClass="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2.5" rowKey={(index) => changes[index]!.id} row={(index) => {
+          const change = changes[index]!;
+          return <>
             <div className="min-w-0 flex-1 basis-64">
               {change.lines.map(({ sign, fact }) => (
                 <div key={`${sign}${fact.id}`} className={`-mx-2 rounded-sm px-2 py-0.5 ${sign === "+" ? "bg-(--diff-add)" : "bg-(--diff-del)"}`}>
@@ -92,8 +94,8 @@ function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy:
             <Badge tone={tones[change.kind]}>{words[change.kind]}</Badge>
             <When at={change.at} className="text-xs text-muted" />
             <Button look="quiet" icon={Undo2} data-act="undo" disabled={busy} onClick={() => act({ id: change.undo, action: "undo" })}>{t("Undo")}</Button>
-          </div>
-        ))}
+          </>;
+        }} />
       </Card>
     </Section>
   );
@@ -117,9 +119,10 @@ function Rivals({ facts, act, busy, past }: { facts: Fact[]; act: Settle; busy: 
   };
   return (
     <Section title={t("Contradictions")}>
-      <div className="flex flex-col gap-3">
-        {groups.map((group) => (
-          <div key={group[0]!.id} role="group" aria-label={t("Contradictions")} className="grid gap-3 sm:grid-cols-2">
+      <LongList count={groups.length} size={140} rowClass="pb-3" rowKey={(index) => groups[index]![0]!.id} row={(index) => {
+        const group = groups[index]!;
+        return (
+          <div role="group" aria-label={t("Contradictions")} className="grid gap-3 sm:grid-cols-2">
             {group.map((fact) => (
               <Card key={fact.id} className="flex flex-col gap-2 border-warn p-4">
                 <p><Sentence fact={fact} /> {fact.state === "asked" && <Badge tone="warn">{t("not sure")}</Badge>}</p>
@@ -133,8 +136,8 @@ function Rivals({ facts, act, busy, past }: { facts: Fact[]; act: Settle; busy: 
               </Card>
             ))}
           </div>
-        ))}
-      </div>
+        );
+      }} />
     </Section>
   );
 }
@@ -154,14 +157,15 @@ function Asked({ facts, act, busy }: { facts: Fact[]; act: Settle; busy: boolean
   if (!facts.length) return null;
   return (
     <Section title={t("Needs confirmation")}>
-      <Card className="divide-y divide-line">
-        {facts.map((each) => (
-          <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+      <Card>
+        <LongList count={facts.length} size={60} className="divide-y divide-line" rowClass="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5" rowKey={(index) => facts[index]!.id} row={(index) => {
+          const each = facts[index]!;
+          return <>
             <div className="min-w-0 flex-1 basis-64"><Sentence fact={each} /><p dir="auto" className="text-xs text-muted">{span(each)}{each.quote && ` · “${each.quote}”`}</p></div>
             <Button icon={Check} disabled={busy} onClick={() => act({ id: each.id, action: "confirm" })}>{t("True")}</Button>
             <Button look="quiet" icon={X} disabled={busy} onClick={() => act({ id: each.id, action: "correct" })}>{t("Not true")}</Button>
-          </div>
-        ))}
+          </>;
+        }} />
       </Card>
     </Section>
   );
@@ -178,11 +182,11 @@ function Axis({ facts, mark }: { facts: Fact[]; mark: number | null }) {
   if (!rows.length) return <p className="text-muted">{t("Hob knew no facts about that day.")}</p>;
   return (
     <Card className="px-4 py-2">
-      <ul aria-label={t("Facts and when they apply")}>
-        {rows.map((fact) => {
+      <LongList count={rows.length} size={53} label={t("Facts and when they apply")} rowClass="grid items-center gap-x-4 gap-y-1 py-1.5 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]"
+        rowKey={(index) => rows[index]!.id} row={(index) => {
+          const fact = rows[index]!;
           const end = fact.valid_to ?? now;
-          return (
-            <li key={fact.id} className="grid items-center gap-x-4 gap-y-1 py-1.5 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+          return <>
               <div className={fact.valid_to !== null && fact.valid_to < now ? "text-muted" : ""}>
                 <Sentence fact={fact} />
                 <span dir="auto" className="block text-xs text-muted">{span(fact)}{fact.quote && ` · “${fact.quote}”`}</span>
@@ -192,10 +196,8 @@ function Axis({ facts, mark }: { facts: Fact[]; mark: number | null }) {
                   style={{ insetInlineStart: place(from(fact)), width: `max(4px, ${(100 * (end - from(fact))) / whole}%)` }} />
                 {mark !== null && <span className="absolute -inset-y-1 w-0.5 bg-text" style={{ insetInlineStart: place(mark) }} />}
               </span>
-            </li>
-          );
-        })}
-      </ul>
+          </>;
+        }} />
       <div aria-hidden className="mt-1 hidden grid-cols-[minmax(0,1fr)_minmax(0,1fr)] gap-x-4 border-t border-line py-1 text-xs text-muted sm:grid">
         <span />
         <span className="flex justify-between"><span>{day(first)}</span><span>{t("now")}</span></span>

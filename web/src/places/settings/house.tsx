@@ -7,6 +7,7 @@ import { live } from "../../api/live";
 import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t, tn } from "../../i18n";
 import { Connect } from "../../parts/connect";
+import { LongList } from "../../parts/long";
 import { Told } from "../../parts/told";
 import { channelWord } from "../../parts/words";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When, Wide } from "../../parts/basics";
@@ -158,6 +159,7 @@ export function Logs() {
     staleTime: 0,
     placeholderData: (before) => before,
   });
+  const lines = logs.data?.lines.toReversed() ?? [];
   const { refetch } = logs;
   useEffect(() => {
     let timer = 0; // what happens is logged, soon before or after its event
@@ -185,22 +187,19 @@ export function Logs() {
         <Failure error={logs.error} retry={() => void logs.refetch()} />
       ) : !logs.data ? (
         <Skeleton rows={8} className="h-6" />
-      ) : logs.data.lines.length ? (
+      ) : lines.length ? (
         <Wide label={t("Log")} className="max-h-[65dvh] overflow-y-auto">
-          <table className="w-full text-xs">
-            <tbody>
-              {logs.data.lines.toReversed().map((each, place) => (
-                <tr key={place} className="border-b border-line align-top last:border-b-0">
-                  <td className="px-3 py-1.5 whitespace-nowrap text-muted" title={each.time}>{clock(Date.parse(each.time) / 1000, true)}</td>
-                  <td className="py-1.5"><Badge tone={TONES[each.level] ?? "plain"}>{each.level}</Badge></td>
-                  <td className="px-3 py-1.5 font-mono leading-5 break-words whitespace-pre-wrap" dir="auto">
-                    <span className="text-muted">{each.logger.replace(/^hob\./, "")}</span> {each.text}{" "}
-                    {each.trace && <Link href={`/trace/${each.trace}`} className="text-accent underline">{each.trace.slice(0, 8)}</Link>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <LongList count={lines.length} size={33} rowKey={(index) => lines.length - index} className="text-xs divide-y divide-line" rowClass="flex items-start gap-3 px-3 py-1.5" row={(index) => {
+            const each = lines[index]!;
+            return <>
+              <span className="whitespace-nowrap text-muted" title={each.time}>{clock(Date.parse(each.time) / 1000, true)}</span>
+              <Badge tone={TONES[each.level] ?? "plain"}>{each.level}</Badge>
+              <span className="min-w-0 flex-1 font-mono leading-5 break-words whitespace-pre-wrap" dir="auto">
+                <span className="text-muted">{each.logger.replace(/^hob\./, "")}</span> {each.text}{" "}
+                {each.trace && <Link href={`/trace/${each.trace}`} className="text-accent underline">{each.trace.slice(0, 8)}</Link>}
+              </span>
+            </>;
+          }} />
         </Wide>
       ) : (
         <Empty icon={CircleCheck} title={t("No log entries at this level.")} />
