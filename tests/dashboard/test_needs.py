@@ -33,7 +33,7 @@ async def test_failure_stays_until_it_is_retried_or_dismissed(world: World, brow
         banner = page.get_by_role("banner")
         badge = banner.get_by_role("link", name="2 need you")
         await expect(badge).to_be_visible()
-        await expect(page).to_have_title("(2) Hob")
+        await expect(page).to_have_title("(2) Home · Hob")
         second = needs.locator("div", has_text="What I asked second.").filter(has=page.get_by_role("button")).last
         await second.get_by_role("button", name="Dismiss").click()
         await expect(banner.get_by_role("link", name="1 needs you")).to_be_visible()

@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { Problem, call, may } from "./client";
 import { money, number, tn, useLanguage } from "../i18n";
 import { live } from "./live";
+import { useMidnight } from "../parts/time";
 import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer, SpendingAnswer, TaskAnswer } from "./schema";
 
 export const queries = new QueryClient({
@@ -138,6 +139,10 @@ export function useLiveUpdates() {
   useEffect(() => {
     for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in that language
   }, [client, language]);
+  const midnight = useMidnight();
+  useEffect(() => {
+    if (midnight) void client.invalidateQueries({ queryKey: ["usage"] }); // those of today are of another day then
+  }, [client, midnight]);
   useEffect(() => {
     let timer = 0;
     const stale = new Set<string>();

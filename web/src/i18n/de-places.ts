@@ -184,7 +184,6 @@ export const GERMAN: Record<string, string> = {
   "Group by": "Gruppieren nach",
   "Tools": "Werkzeuge",
   "Trace {id}": "Trace {id}",
-  "Trace": "Trace",
   "Untrusted content": "Nicht vertrauenswürdig",
   "Waiting for you": "Wartet auf dich",
   "What Hob is good at": "Was Hob gut kann",

@@ -1,8 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem, may, type Scope } from "../api/client";
 import { useConnection } from "../api/queries";
 import { Copy } from "./copy";
+import { useMinute } from "./time";
 import { Told } from "./told";
 import { ago, dayOf, exact, t } from "../i18n";
 
@@ -72,15 +73,17 @@ export function Section({ title, more, children }: { title: string; more?: React
   );
 }
 
-export function Page({ title, about, more, children, wide }: {
-  title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean;
+/** A place; `focused`: its heading takes the focus when it opens, which screen readers announce. */
+export function Page({ title, about, more, children, wide, focused }: {
+  title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean; focused?: boolean;
 }) {
+  const heading = useCallback((found: HTMLElement | null) => found?.focus({ preventScroll: true }), []);
   return (
     <div className="h-full overflow-y-auto [scrollbar-gutter:stable]" tabIndex={0} role="region" aria-label={title}>
       <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide ? "max-w-6xl" : "max-w-4xl"}`}>
         <div className="mb-6 flex flex-wrap items-end justify-between gap-3">
           <div>
-            <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+            <h1 ref={focused ? heading : undefined} tabIndex={focused ? -1 : undefined} className="text-xl font-semibold tracking-tight outline-none">{title}</h1>
             {about !== undefined && <p className="min-h-[1lh] text-muted">{about}</p>}
           </div>
           {more}
@@ -92,6 +95,7 @@ export function Page({ title, about, more, children, wide }: {
 }
 
 export function When({ at, className = "" }: { at: number; className?: string }) {
+  useMinute();
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={exact(at)} className={`whitespace-nowrap ${className}`}>
       {ago(at)}

@@ -67,6 +67,9 @@ const placesHere = () => PLACES.filter((each) => maySee(each.path));
 
 const AT_THE_THUMB = ["/", "/chat", "/timeline", "/trust"];
 
+/** The name of the place; empty for those of `useFurther`. */
+const placeWord = (path: string) => (path.startsWith("/trace/") ? t("Trace") : t(PLACES.find((each) => here(path, each.path))?.word ?? ""));
+
 const here = (path: string, place: string) => (place === "/" ? path === "/" : path.startsWith(place));
 
 export function Shell() {
@@ -77,10 +80,12 @@ export function Shell() {
   const { count } = useNeeds();
   const waiting = maySee("/trust") ? count : 0; // a viewer cannot answer
   useNotifications(waiting);
+  const further = useFurther();
+  const place = placeWord(path) || further.find((each) => here(path, each.path))?.word;
 
   useEffect(() => {
-    document.title = waiting ? `(${waiting}) Hob` : "Hob";
-  }, [waiting]);
+    document.title = `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Hob`;
+  }, [place, waiting]);
 
   useEffect(() => {
     let leader = false;

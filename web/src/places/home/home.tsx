@@ -16,6 +16,7 @@ import { To, maySee } from "../../parts/places";
 import { NotifyChoice } from "../../parts/notify";
 import { QuestionCard } from "../../parts/question";
 import { Running } from "../../parts/running";
+import { useMidnight } from "../../parts/time";
 import { Told } from "../../parts/told";
 import { ToLimits, ToModels, TryAgain } from "../../parts/unanswered";
 import { sessionWord, wordOf } from "../../parts/words";
@@ -28,6 +29,7 @@ export function Home() {
   const tasks = useTasks();
   const { asked, questions, limits, pairing, failed, unaccepted, count, waits: unknown } = useNeeds();
   const open = tasks.data?.tasks ?? [];
+  const waitsForOwner = !maySee("/trust") && open.some((each) => each.waits_for === "approval");
   const recent = useEndedTasks("", 6).data?.pages[0]?.tasks ?? [];
   // shown together, so that late answers do not move the page
   const waits = useDeferredValue([useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown);
@@ -41,8 +43,8 @@ export function Home() {
           {status.isError && <Failure error={status.error} retry={() => void status.refetch()} />}
           <Section title={t("Needs you")}>
             {!count ? (
-              <Empty icon={Inbox} title={t("Nothing needs you.")}>
-                {t("Ask Hob something, or see what it did.")}
+              <Empty icon={Inbox} title={waitsForOwner ? t("Something waits for the owner's answer.") : t("Nothing needs you.")}>
+                {maySee("/chat") && t("Ask Hob something, or see what it did.")}
                 <span className="mt-2 flex flex-wrap justify-center gap-x-4 gap-y-1">
                   {([["/chat", t("Start a conversation")], ["/memory", t("See what Hob remembers")], ["/trust?tab=tools", t("Try a tool")]] as const).filter(([href]) => maySee(href)).map(([href, word]) => (
                     <Link key={href} href={href} className="text-accent underline underline-offset-2">{word}</Link>
@@ -51,6 +53,7 @@ export function Home() {
               </Empty>
             ) : (
               <div className="flex flex-col gap-3">
+                {waitsForOwner && <Card className="px-4 py-3">{t("Something waits for the owner's answer.")}</Card>}
                 {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
                 {questions.map((each) => <QuestionCard key={`${each.id} ${each.updated}`} task={each} />)}
                 {asked.length + questions.length > 0 && <NotifyChoice quiet />}
@@ -238,6 +241,6 @@ function Today() {
 }
 
 function useDone() {
-  const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
+  const midnight = useMidnight();
   return useQuery({ queryKey: ["tasks", "today", midnight], queryFn: () => call("GET /api/v1/today", { query: { since: midnight } }) });
 }

@@ -9,6 +9,7 @@ import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
 import { maySee } from "../../parts/places";
+import { useMidnight } from "../../parts/time";
 import { SpanIcon, eventWord, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
 import { WORDS, deliveryWord, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
@@ -17,13 +18,7 @@ import { FOLDED, linesOf, type Row } from "./rows";
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
 
 export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, focused, open, ...acts }: { row: Row; chosen: boolean; dimmed: boolean; focused: boolean; open: boolean } & Acts) {
-  if (row.type === "day") {
-    return (
-      <article aria-label={day(row.at)}>
-        <h2 className="py-3 text-center text-xs font-semibold text-muted first-letter:uppercase">{day(row.at)}</h2>
-      </article>
-    );
-  }
+  if (row.type === "day") return <Day at={row.at} />;
   return (
     <article
       aria-label={`${eventWord(row.event)} ${row.event.name}`}
@@ -33,6 +28,15 @@ export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, focu
     </article>
   );
 }, (one, other) => one.row === other.row && one.chosen === other.chosen && one.dimmed === other.dimmed && one.focused === other.focused && one.open === other.open);
+
+function Day({ at }: { at: number }) {
+  useMidnight();
+  return (
+    <article aria-label={day(at)}>
+      <h2 className="py-3 text-center text-xs font-semibold text-muted first-letter:uppercase">{day(at)}</h2>
+    </article>
+  );
+}
 
 function Message({ event, mine, focused, open, onFocus, onFilter, onOpen }: { event: PlacedEvent; mine: boolean; focused: boolean; open: boolean } & Acts) {
   const tainted = event.trust === "untrusted";

@@ -14,7 +14,7 @@ export const linesOf = (text: string) => text.split("\n").reduce((count, line) =
 const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
 /** Whether an event is about Hob's inner workings; failures and held-back deliveries are not. */
-function isTechnical(event: PlacedEvent): boolean {
+export function isTechnical(event: PlacedEvent): boolean {
   if (event.kind === "system") return event.status === "changed" || event.name === "admission";
   return QUIET.has(event.kind) && !wentWrong(event) && !(event.kind === "delivery" && event.status === "skipped");
 }

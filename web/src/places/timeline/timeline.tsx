@@ -12,7 +12,7 @@ import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { wentWrong } from "../../parts/spans";
 import { sessionWord } from "../../parts/words";
 import { TurnAct, type Act } from "./acts";
-import { FOLDED, linesOf, rowsOf, type Row } from "./rows";
+import { FOLDED, isTechnical, linesOf, rowsOf, type Row } from "./rows";
 import { TimelineRow } from "./row";
 
 const CHIPS: [string, string, string][] = [
@@ -39,11 +39,11 @@ export function Timeline() {
   const pages = useTimeline(filter);
   const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
   const focused = useFocused(focus, events, pages.isSuccess);
+  const every = technical || !!filter.kind;
   const rows = useMemo(() => {
-    const every = technical || !!filter.kind;
     const known = new Set(focused.map((each) => each.cursor));
     return [...rowsOf(focused, every), ...rowsOf(known.size ? events.filter((each) => !known.has(each.cursor)) : events, every)];
-  }, [events, focused, technical, filter.kind]);
+  }, [events, focused, every]);
   const set = useCallback((name: string, value: string) => {
     setSearch((before) => {
       const next = new URLSearchParams(before);
@@ -81,7 +81,7 @@ export function Timeline() {
         </div>
         {more && <Further search={search} events={events} set={set} />}
       </div>
-      <Feed filter={filter} rows={rows} pages={pages} focus={focus} set={set}>
+      <Feed filter={filter} every={every} rows={rows} pages={pages} focus={focus} set={set}>
         {narrowed ? (
           <Empty icon={Activity} title={t("No matching events.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
         ) : (
@@ -174,10 +174,10 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
 type Pages = ReturnType<typeof useTimeline>;
 
 /** The virtualised rows. Scrolling renders only this component and the rows that enter the view. */
-function Feed({ filter, rows, pages, focus, set, children }: {
-  filter: Filter; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
+function Feed({ filter, every, rows, pages, focus, set, children }: {
+  filter: Filter; every: boolean; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
 }) {
-  const { news, showNews, onTop } = useNews(filter);
+  const { news, showNews, onTop } = useNews(filter, every);
   const [chosen, setChosen] = useState(-1);
   const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
   const [, go] = useLocation();
@@ -305,7 +305,7 @@ function sizeOf(row: Row): number {
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
 
 /** New events: shown at once if the reader is at the top, else counted. */
-function useNews(filter: Filter) {
+function useNews(filter: Filter, every: boolean) {
   const client = useQueryClient();
   const waiting = useRef<PlacedEvent[]>([]);
   const top = useRef(true);
@@ -336,7 +336,7 @@ function useNews(filter: Filter) {
       timer ||= window.setTimeout(() => {
         timer = 0;
         if (top.current) showNews();
-        else setNews(waiting.current.length);
+        else setNews(waiting.current.filter((each) => every || !isTechnical(each)).length);
       }, 100);
     };
     const off = live.onEvent((event) => {
@@ -350,7 +350,7 @@ function useNews(filter: Filter) {
       off();
       clearTimeout(timer);
     };
-  }, [filter, showNews]);
+  }, [every, filter, showNews]);
   return { news, showNews, onTop: (is: boolean) => void (top.current = is) };
 }
 

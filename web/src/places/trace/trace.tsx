@@ -1,5 +1,5 @@
 import { ArrowLeft, ChartGantt, Columns2, Eraser, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
-import { useEffect, useMemo, useState, type CSSProperties } from "react";
+import { useEffect, useMemo, useState, type CSSProperties, type KeyboardEvent as Pressed } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
@@ -34,7 +34,7 @@ export function Trace({ id }: { id: string }) {
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
   const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
   return (
-    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} replay={replay} onReplay={() => setReplay(!replay)} />}>
+    <Page title={title(trace.data)} wide focused more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} replay={replay} onReplay={() => setReplay(!replay)} />}>
       <Facts trace={trace.data} />
       {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
       {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
@@ -133,6 +133,15 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
   const axis = axisOf(spans, start, Math.max(end, start + 0.001));
   const reach = (from: number, to: number) => `${100 * Math.max(0, axis.place(Math.min(to, end)) - axis.place(Math.max(from, start)))}%`;
   const place = (at: number) => `min(${100 * axis.place(Math.max(at, start))}%, 100% - 3px)`;
+  const onKey = (event: Pressed<HTMLElement>) => {
+    const at = spans.findIndex((each) => each.span.id === chosen);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: spans.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    if (!spans[to]) return;
+    onChoose(spans[to].span.id);
+    event.currentTarget.querySelectorAll<HTMLElement>("[role=option]")[to]?.focus();
+  };
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return (
     <>
@@ -142,13 +151,13 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
       <span className="ms-auto">{t("Bold: critical path")}{axis.shortened && ` · ${t("Long waits are shortened")}`}</span>
     </div>
     <Wide label={t("Spans")} className="mb-6">
-      <div role="listbox" aria-label={t("Spans")}>
         <div className="grid grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
           <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden xl:inline" : part === 0.5 ? "hidden md:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
           <span className="text-end">{t("Duration")}</span>
           <span className="hidden text-end lg:block">{t("Cost")}</span>
         </div>
+      <div role="listbox" aria-label={t("Spans")} onKeyDown={onKey}>
         {spans.map(({ span, depth }) => {
           const { colour, word } = kindOf(span.type);
           const asked = span.type === "APPROVAL" ? approvalOf(span, trace.approvals) : undefined;
@@ -159,6 +168,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               type="button"
               role="option"
               aria-selected={span.id === chosen}
+              tabIndex={span.id === chosen ? 0 : -1}
               onClick={() => onChoose(span.id)}
               className={`grid min-h-9 w-full grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >

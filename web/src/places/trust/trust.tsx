@@ -104,6 +104,7 @@ function Audit() {
     initialPageParam: 0,
     getNextPageParam: (page) => (page.entries.length === PAGE ? page.entries[0]!.seq : undefined),
     placeholderData: (before) => before,
+    refetchOnWindowFocus: "always", // not each entry has an event
   });
   const kinds = [["", t("All")], ["decision", t("Decisions")], ["approval", t("Approvals")], ["authentication", t("Logins")], ["setting", t("Settings")]] as const;
   const entries = audit.data?.pages.flatMap((page) => page.entries.toReversed()) ?? [];

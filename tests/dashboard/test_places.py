@@ -1,0 +1,117 @@
+"""Places of the page: long lists, times, titles and the keyboard, in a browser."""
+
+import json
+import time
+from datetime import UTC, datetime
+
+from playwright.async_api import Browser, expect
+
+from hob.testing.model_server import Reply
+from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED, DAY, at_the_socket, facts
+from tests.dashboard.test_viewer import signed_in
+from tests.journeys.world import World
+
+MOST_ROWS = 100
+
+
+async def test_many_facts_keep_few_rows_in_the_page_and_are_all_reached(world: World, browser: Browser) -> None:
+    async with world.serve():
+        now = time.time()
+        first, *_ = facts(now)
+        lines = []
+        for n in range(1500):
+            told = {"subject": f"Guest {n:04}", "valid_to": None, "recorded_from": now - 5 * DAY}
+            said = {"text": f"Guest {n:04} works at Siemens: “So it is, {n}.”", "at": now - 5 * DAY}
+            lines.append(json.dumps({**first, **said, "fact": {**first["fact"], **told, "change": f"change {n}"}}))
+        async with at_the_socket(world) as client:
+            (await client.post("/memory/import", json={"text": "\n".join(lines)})).raise_for_status()
+        tab = await open_tab(world, browser, "/memory?show=facts")
+        page = tab.page
+        rows = page.get_by_role("list", name="Facts and when they apply").get_by_role("listitem")
+        await expect(rows.filter(has_text="Guest 0003")).to_be_visible()
+        await expect(rows.first).to_have_attribute("aria-posinset", "1")
+        assert await rows.count() <= MOST_ROWS
+        await page.get_by_role("region", name="Memory").focus()
+        await page.keyboard.press("End")
+        await expect(rows.filter(has_text="Guest 1499")).to_be_in_viewport()
+        await expect(rows.filter(has_text="Guest 1499")).to_have_attribute("aria-posinset", "1500")
+        assert await rows.count() <= MOST_ROWS
+        assert tab.errors == []
+
+
+async def test_long_log_keeps_few_rows_in_the_page(world: World, browser: Browser) -> None:
+    async with world.serve():
+        with (world.home / "logs" / "hob.log").open("a") as log:
+            for n in range(250):
+                log.write(f"2026-11-28T10:{n // 60:02}:{n % 60:02}.000+00:00 INFO hob.test - Line {n}.\n")
+        tab = await open_tab(world, browser, "/settings?tab=log")
+        page = tab.page
+        rows = page.get_by_role("region", name="Log").get_by_role("listitem")
+        await expect(rows.filter(has_text="Line 240.")).to_be_visible()
+        await expect(rows.first).to_have_attribute("aria-posinset", "1")
+        assert await rows.count() <= MOST_ROWS
+        await page.get_by_role("region", name="Log").focus()
+        await page.keyboard.press("End")
+        await expect(rows.filter(has_text="Line 0.")).to_be_in_viewport()
+        assert await rows.count() <= MOST_ROWS
+        assert tab.errors == []
+
+
+async def test_times_go_on_and_today_begins_again_at_midnight(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.append(Reply("Good evening."))
+        await daemon.post("Hello.", session="main")
+        tab = await open_tab(world, browser)
+        page = tab.page
+        recent = page.get_by_role("region", name="Recent").locator("time")
+        await page.clock.install(time=datetime.fromtimestamp(time.time(), UTC))
+        await page.reload()
+        await expect(recent).to_have_text("just now")
+        await page.clock.fast_forward("19:00")
+        await expect(recent).to_have_text("19 min. ago")
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        await page.clock.fast_forward("05:00")
+        await expect(recent).to_have_text("24 min. ago")
+        assert [url for url in asked if "/api/" in url and "today" in url] == []
+        async with page.expect_response(lambda answer: "/api/v1/today" in answer.url):
+            await page.clock.fast_forward("24:00:00")
+        assert tab.errors == []
+
+
+async def test_titles_name_the_place_and_a_trace_is_read_with_the_keyboard(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": "date"})),)), Reply("Late.")])
+        trace = (await daemon.post("What time is it?", session="main")).json()["trace_id"]
+        tab = await open_tab(world, browser, "/timeline")
+        page = tab.page
+        for path, title in (
+            ("/timeline", "Timeline"),
+            ("/costs", "Costs"),
+            ("/", "Home"),
+            (f"/trace/{trace}", "Trace"),
+        ):
+            await tab.go(path)
+            await expect(page).to_have_title(f"{title} · Hob")
+        await expect(page.get_by_role("heading", name="What time is it?")).to_be_focused()
+        spans = page.get_by_role("listbox", name="Spans").get_by_role("option")
+        await page.get_by_role("option", selected=True).focus()
+        await page.keyboard.press("Home")
+        await expect(spans.first).to_be_focused()
+        await page.keyboard.press("ArrowDown")
+        await expect(spans.nth(1)).to_be_focused()
+        await expect(spans.nth(1)).to_have_attribute("aria-selected", "true")
+        assert tab.errors == []
+
+
+async def test_viewer_is_told_that_something_waits_for_the_owner(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        session, text, reply = ASKED
+        world.model.script.append(reply)
+        await daemon.post(text, session=session)
+        page, _, errors = await signed_in(world, browser, "view", daemon)
+        needs = page.get_by_role("region", name="Needs you")
+        await expect(needs).to_contain_text("Something waits for the owner's answer.")
+        await expect(needs).not_to_contain_text("Ask Hob something")
+        assert errors == []
