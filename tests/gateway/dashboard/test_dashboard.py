@@ -112,6 +112,8 @@ async def test_status_before_login_has_version_mode_and_readiness_only(hob: Mach
 async def test_status_with_a_token_is_complete(hob: Machine) -> None:
     async with browser(hob, authorization=f"Bearer {TOKEN}") as page:
         told = (await page.get("/api/v1/status")).json()
+        alive = (await page.get("/health")).json()
+        assert (alive["ok"], alive["status"], alive["problem"]) == (True, "ok", None)
         assert {"agent_id", "uptime_seconds", "group_enabled", "orchestrator_enabled", "running"} <= told.keys()
 
 

@@ -18,8 +18,13 @@ export interface AddressReference {
   address?: string | null;
 }
 
-/** Whether Hob accepts messages. */
-export interface AliveAnswer {
+/** The same with details. */
+export interface AliveDetailsAnswer {
+  status: string;
+  live: boolean;
+  ready: boolean;
+  version: string;
+  problem: string | null;
   ok: boolean;
 }
 
@@ -2146,7 +2151,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: undefined;
-    answer: AliveAnswer;
+    answer: AliveDetailsAnswer;
   };
   "GET /api/v1/status": {
     path: undefined;

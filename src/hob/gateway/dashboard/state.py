@@ -16,7 +16,6 @@ from hob.core.translation.language import translatable, translated
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
-from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.dashboard.timeline import may_read
@@ -25,7 +24,7 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
 from hob.gateway.routes.sessions import SessionReference, SessionsQuery
-from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
+from hob.gateway.routes.state import HealthAnswer, TasksQuery, found_tasks, health_view, status_view
 from hob.gateway.routes.views import SentMessageAnswer, TaskAnswer, TasksAnswer, sent_view, task_view
 from hob.guard.policy.rule_names import MODES, describe_rule, explain_verdict
 from hob.store.audit.audit import AuditRow
@@ -51,6 +50,12 @@ class TodayAnswer(TypedDict):
 
 class AliveAnswer(TypedDict):
     """Whether Hob accepts messages."""
+
+    ok: bool
+
+
+class AliveDetailsAnswer(HealthAnswer):
+    """The same with details."""
 
     ok: bool
 
@@ -132,17 +137,24 @@ class HistoryAnswer(TypedDict):
     after: int | None
 
 
-async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
-    """Return `{"ok": true}` while Hob accepts messages, else 503. For probes, which have no token."""
-    ok = _ready(call.api)
-    return json_response({"ok": ok}, 200 if ok else 503)
+async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveDetailsAnswer] | JsonResponse[AliveAnswer]:
+    """Return `{"ok": true}` while Hob accepts messages, else 503: for probes, without a token. With one: details."""
+    told, caller = health_view(call.api), _caller(call.request)
+    status = 200 if told["ready"] else 503
+    if caller is None or caller.cls is not SenderClass.OWNER:
+        return json_response(AliveAnswer(ok=told["ready"]), status)
+    return json_response(AliveDetailsAnswer(ok=told["ready"], **told), status)
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | JsonResponse[PublicStatusAnswer]:
     """Report Hob's status. Without a token, or with one of another person's: only version, mode and readiness."""
     api, caller = call.api, _caller(call.request)
     if caller is None or caller.cls is not SenderClass.OWNER:
-        public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
+        public: PublicStatusAnswer = {
+            "version": __version__,
+            "mode": api.operations.mode(),
+            "ready": health_view(api)["ready"],
+        }
         return json_response(public)
     found = await status_view(api)
     told: StatusAnswer = {
@@ -271,10 +283,6 @@ def _neighbours(query: HistoryQuery, entries: Sequence[TranscriptEntry]) -> tupl
     if query.before is None:
         return (entries[0].n if is_full else None), None
     return (entries[0].n if is_full else None), (entries[-1].n if entries else query.before - 1)
-
-
-def _ready(api: Api) -> bool:
-    return api.store.problem is None and api.operations.accepting()
 
 
 def _caller(request: Request) -> ApiCaller | None:

@@ -170,18 +170,22 @@ class UnreadQuery:
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
     """Report health: 200 while messages can be accepted (`ready`), else 503 with the reason."""
-    problem = call.api.store.problem
-    if problem is None and not call.api.operations.accepting():
+    told = health_view(call.api)
+    return json_response(told, 200 if told["ready"] else 503)
+
+
+def health_view(api: Api) -> HealthAnswer:
+    """Return Hob's health."""
+    problem = api.store.problem
+    if problem is None and not api.operations.accepting():
         problem = "stopping"
-    ready = problem is None
-    body: HealthAnswer = {
-        "status": "ok" if ready else "degraded",
+    return {
+        "status": "ok" if problem is None else "degraded",
         "live": True,
-        "ready": ready,
+        "ready": problem is None,
         "version": __version__,
         "problem": problem,
     }
-    return json_response(body, 200 if ready else 503)
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer]:
