@@ -515,6 +515,34 @@ async def test_settings_are_edited_by_their_kind_and_shown_as_a_file(world: Worl
         assert tab.errors == []
 
 
+async def test_setting_is_not_undone_by_an_answer_from_before_its_change(world: World, browser: Browser) -> None:
+    saved, asked = asyncio.Event(), list[Route]()
+
+    async def held(route: Route) -> None:
+        if route.request.method == "PATCH":
+            await route.fulfill(response=await route.fetch())
+            saved.set()
+            return
+        asked.append(route)
+        if len(asked) == 1:
+            before = await route.fetch()
+            await saved.wait()
+            await route.fulfill(response=before)
+
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings?find=delivery.silent_mode")
+        page, silent = tab.page, tab.page.get_by_role("checkbox", name="delivery.silent_mode")
+        await expect(silent).to_be_enabled()
+        await page.route("**/api/v1/settings", held)
+        await page.get_by_role("button", name="Deutsch").click()  # settings are described in each language
+        await expect(page.get_by_role("button", name="English")).to_be_visible()
+        async with page.expect_response(lambda got: got.request.method == "GET" and got.url.endswith("/settings")):
+            await silent.click()
+        await expect(silent).to_be_enabled()
+        await expect(silent).to_be_checked()
+        await page.unroute_all(behavior="ignoreErrors")
+
+
 async def test_audit_shows_values_and_is_searched_and_paged(world: World, browser: Browser) -> None:
     world.home.mkdir(exist_ok=True)
     changes = [json.dumps({"value": n + 1, "before": n or None}) for n in range(105)]

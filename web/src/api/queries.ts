@@ -197,7 +197,8 @@ export function useSettingsChange(then?: (told: SettingsAnswer) => unknown) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (values: Record<string, unknown>) => call("PATCH /api/v1/settings", { body: { values } }),
-    onSuccess: (told) => {
+    onSuccess: async (told) => {
+      await client.cancelQueries({ queryKey: ["settings"], exact: true }); // an answer from before the change would undo it
       client.setQueryData(["settings"], told);
       void then?.(told);
     },
