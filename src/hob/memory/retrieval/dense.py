@@ -11,7 +11,6 @@ import threading
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cache
 from itertools import islice, zip_longest
 from typing import Final, NamedTuple
 
@@ -106,28 +105,23 @@ def _append(block: _Block, bits: bytes, count: int) -> None:
 
 
 def _transpose(bits: bytes, width: int) -> Iterator[int]:
-    """Transpose the sign bits: yield one integer per dimension from rows of `width` bytes."""
-    rows = len(bits) // width
-    bits += bytes(-rows % 8 * width)
-    rows += -rows % 8
-    masks = [
-        (shift, mask & ((1 << 8 * rows) - 1) if rows < _BLOCK_ITEMS else mask) for shift, mask in _transposition_steps()
+    """Transpose the sign bits: yield one integer per dimension from rows of `width` bytes.
+
+    Squares of 8 x 8 bits, eight rows wide, are transposed all at once (Warren, Hacker's Delight, 7-3).
+    """
+    bits += bytes(-(len(bits) // width) % 8 * width)
+    size = len(bits) // width // 8
+    steps = [
+        (apart, int.from_bytes(bytes([mask]) * size, "little")) for apart, mask in ((4, 0x0F), (2, 0x33), (1, 0x55))
     ]
     for place in range(width):
-        number = int.from_bytes(bits[place::width], "little")
-        for shift, mask in masks:
-            swapped = (number ^ number >> shift) & mask
-            number ^= swapped ^ swapped << shift
-        turned = number.to_bytes(rows, "little")
-        for sign in range(8):
-            yield int.from_bytes(turned[sign::8], "little")
-
-
-@cache
-def _transposition_steps() -> tuple[tuple[int, int], ...]:
-    """Return the steps that transpose 8 x 8 bits (Warren, Hacker's Delight, 7-3)."""
-    steps = ((7, "aa00aa00aa00aa00"), (14, "cccc0000cccc0000"), (28, "f0f0f0f000000000"))
-    return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK_ITEMS // 8), "little")) for shift, mask in steps)
+        rows = [int.from_bytes(bits[place + row * width :: 8 * width], "little") for row in range(8)]
+        for apart, mask in steps:
+            for row in (row for row in range(8) if not row & apart):
+                swapped = (rows[row] >> apart ^ rows[row + apart]) & mask
+                rows[row] ^= swapped << apart
+                rows[row + apart] ^= swapped
+        yield from rows
 
 
 def _compare(vector: Sequence[float], stored: Mapping[int, bytes]) -> dict[int, float]:
