@@ -1,8 +1,8 @@
 """Elicitation: a server's question to the user in the middle of a call.
 
 The server is told that there is no answer yet, the turn waits for the user, and the call is repeated with the answer.
-The answer is what a person of this turn, or the owner, wrote into it. No model takes part in it, and nobody else of a
-group, nor a message that Hob made itself.
+Only a person whose message is part of the turn, or the owner, can answer: not a model, another member of a group, or a
+message of Hob's own.
 """
 
 import json
