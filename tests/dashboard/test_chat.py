@@ -1,11 +1,12 @@
 """The chat in a browser."""
 
 import asyncio
+import json
 import re
 from contextlib import suppress
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from hob.app.daemon.unix_http import call
@@ -13,7 +14,7 @@ from hob.app.home import socket_of
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
 from tests.dashboard.scene import ASKED
-from tests.journeys.world import World
+from tests.journeys.world import World, until
 
 
 async def test_conversation_with_new_messages_is_marked_unread_until_opened(world: World, browser: Browser) -> None:
@@ -432,4 +433,39 @@ async def test_code_is_coloured_by_its_language_and_stays_text(world: World, bro
         )
         await expect(code.last).to_have_text('print("plain")')
         await expect(code.last.locator("span")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_answer_is_shown_once_when_its_history_was_being_read(world: World, browser: Browser) -> None:
+    # the earlier read counted for the answer, which then was said to be no part of the conversation
+    ended, reads = asyncio.Event(), list[Route]()
+
+    def hear(told: str | bytes) -> None:
+        if '"type":"result"' in str(told):
+            ended.set()
+
+    async def held(route: Route) -> None:
+        reads.append(route)
+        if len(reads) == 1:
+            before = await route.fetch()
+            await until((world.work / "here").exists)
+            (world.work / "go").touch()
+            await ended.wait()
+            await route.fulfill(response=before)
+        else:
+            await route.continue_()
+
+    async with world.serve():
+        command = json.dumps({"command": "touch here; until [ -e go ]; do sleep 0.1; done"})
+        world.model.script.extend([Reply(calls=(("exec", command),)), Reply("Tea is ready.")])
+        tab = await open_tab(world, browser, "/chat?session=api:tea")
+        page = tab.page
+        page.on("websocket", lambda socket: socket.on("framereceived", hear))
+        await page.reload()
+        await expect(page.get_by_text("What can Hob do for you?")).to_be_visible()
+        await page.route("**/api/v1/sessions/history?*", held)
+        await say(page, "Make tea.")
+        conversation = page.get_by_test_id("conversation")
+        await expect(conversation.locator("[data-n]").get_by_text("Tea is ready.")).to_have_count(1)
+        await expect(conversation.get_by_text("Tea is ready.")).to_have_count(1)
         assert tab.errors == []

@@ -20,7 +20,7 @@ BILL = pdf("Bill 7: 14 euros")
 
 def write_work(world: World, name: str, data: bytes) -> None:
     """Write a file into the work repository."""
-    folder = world.root / "hob" / "work"
+    folder = world.work
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
     assert (folder / ".git").exists() or begin_repository(folder)
@@ -92,9 +92,7 @@ async def test_file_is_found_by_its_name(world: World, full_browser: Browser) ->
 def git(world: World, *arguments: str) -> str:
     """Run git in the work repository."""
     named = ("-c", "user.name=Anna", "-c", "user.email=anna@localhost")
-    ran = subprocess.run(
-        ["git", *named, *arguments], cwd=world.root / "hob" / "work", capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run(["git", *named, *arguments], cwd=world.work, capture_output=True, text=True, check=True)
     return ran.stdout
 
 

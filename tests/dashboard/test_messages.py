@@ -46,3 +46,29 @@ async def test_options_and_files_are_shown_at_once_and_after_a_reload(world: Wor
         await sent.last.get_by_role("button", name="Black").click()
         await expect(conversation.get_by_text("Black it is.")).to_be_visible()
         assert tab.errors == []
+
+
+async def test_opened_file_stays_open_when_its_turn_ends(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:tea")
+        page = tab.page
+        wait = Reply(calls=(("exec", json.dumps({"command": "until [ -e go ]; do sleep 0.1; done"})),))
+        world.model.script.extend(
+            [
+                Reply(calls=(("write", json.dumps({"path": "menu.txt", "content": "soup"})),)),
+                Reply(calls=(("load_tools", '{"names": ["messages"]}'),)),
+                message(action="send", file="menu.txt", text="The menu."),
+                wait,
+                Reply("Enjoy it."),
+            ]
+        )
+        await say(page, "Send me the menu.")
+        await page.locator("[data-message]").get_by_role("button", name="menu.txt").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("soup")
+        (world.work / "go").touch()
+        await expect(page.get_by_test_id("conversation").locator("[data-n]").get_by_text("Enjoy it.")).to_be_attached()
+        await expect(page.locator("[data-message]")).to_have_count(1)
+        await expect(page.get_by_role("dialog")).to_contain_text("soup")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert tab.errors == []

@@ -71,7 +71,7 @@ async def test_long_answer_is_folded_until_expanded(world: World, browser: Brows
 
 
 def written_notes(world: World) -> list[Path]:
-    return list(world.root.rglob("notes.md"))
+    return list(world.work.glob("notes.md"))
 
 
 async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World, browser: Browser) -> None:

@@ -583,13 +583,28 @@ async def test_running_turn_shows_its_current_step(world: World, browser: Browse
         now = tab.page.get_by_role("region", name="Now")
         message = asyncio.ensure_future(daemon.post("Wait for it.", session="main"))
         await expect(now).to_contain_text(f"running {command}")
-        await until(lambda: any(world.root.rglob("here")))
-        next(world.root.rglob("here")).with_name("go").touch()
+        await until((world.work / "here").exists)
+        (world.work / "go").touch()
         await expect(now).to_contain_text("Hob is idle.")
         assert (await message).json()["reply"] == "It is there."
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
         await expect(now).to_contain_text(re.compile(r"waiting for your approval since \d+:\d\d"))
+        assert tab.errors == []
+
+
+async def test_task_that_begins_while_the_page_loads_is_shown(world: World, browser: Browser) -> None:
+    # events were heard from a place known only after the tasks had been read
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/work")
+
+        async def begun(route: Route) -> None:
+            await daemon.accepted("FAULT silence", "key", session="main")
+            await route.continue_()
+
+        await tab.page.route("**/api/v1/timeline?limit=1", begun)
+        await tab.page.reload()
+        await expect(tab.page.get_by_role("region", name="Now")).to_contain_text("FAULT silence")
         assert tab.errors == []
 
 
@@ -723,7 +738,7 @@ async def test_branch_is_made_pushed_and_offered_as_a_pull_request(
     world.model.script.extend([Reply(calls=(write,)), Reply("Written.")])
     async with world.serve(PATH=path) as daemon:
         await daemon.post("Write it down.", session="main")
-        (notes,) = await asyncio.to_thread(lambda: list(world.root.rglob("notes.md")))
+        notes = world.work / "notes.md"
         await git("-C", str(notes.parent), "remote", "add", "origin", str(remote))
         tab = await open_tab(world, browser, "/files?tab=changes")
         page = tab.page

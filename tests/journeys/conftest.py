@@ -33,7 +33,7 @@ async def shared(running: Shared) -> AsyncIterator[Shared]:
         while (status := await daemon.ask("/status"))["running"] or status["waiting"] or status["parked"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await daemon.post("/new")
-    for file in (world.root / "hob" / "work").glob("*"):
+    for file in world.work.glob("*"):
         if file.is_file():
             file.unlink()
     world.model.requests.clear()

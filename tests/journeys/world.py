@@ -152,6 +152,11 @@ class World:
         return self.root / "home"
 
     @property
+    def work(self) -> Path:
+        """The work repository."""
+        return self.root / "hob" / "work"
+
+    @property
     def platform(self) -> Path:
         return self.root / "platform"
 

@@ -66,7 +66,7 @@ async def live(world: World) -> dict[str, Any]:
         view = await said(daemon, call("exec", command="echo made > made.txt"), "commands")
         assert view["state"] == "done", view
         known["commanded"] = view["id"]
-        (world.root / "hob" / "work" / "letter.txt").write_text("Dear owner, a letter.\n")
+        (world.work / "letter.txt").write_text("Dear owner, a letter.\n")
         await said(daemon, call("read", path="letter.txt"), "letters")
         await said(daemon, call("write", path="answer.md", content="an answer\n"), "letters")
         headers = {"authorization": f"Bearer {token}"}

@@ -79,7 +79,7 @@ async def test_stop_all_ends_everything_and_holds_hobs_own_work_over_a_kill(worl
             )
             assert (await world.hob("resume")).out == "Nothing was stopped.\n"
 
-            assert "(0 ended)" in (await daemon.post("/stop all", session="main")).json()["reply"]
+            assert "Everything is stopped" in (await daemon.post("/stop all", session="main")).json()["reply"]
             assert (await status(world))["halted"]
             await daemon.post("/resume", session="main")
             assert not (await status(world))["halted"]

@@ -32,7 +32,7 @@ async def undo(daemon: Daemon, **fields: Any) -> dict[str, Any]:
 
 
 def work(world: World) -> Path:
-    return world.root / "hob" / "work"
+    return world.work
 
 
 def files(world: World) -> Mapping[str, str]:

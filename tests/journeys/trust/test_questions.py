@@ -23,7 +23,7 @@ SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
 
 def marks(world: World) -> list[str]:
     """Return how often the command ran."""
-    file = world.root / "hob" / "work" / "marks"
+    file = world.work / "marks"
     return file.read_text().split() if file.exists() else []
 
 
@@ -386,7 +386,7 @@ async def test_terminal_shows_live_command_output_without_its_control_sequences(
     command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"
     async with terminal(world, "ask", f'CALL exec {{"command": "{command}"}}') as typist:
         await typist.sees("st\r\n")
-        (world.root / "hob" / "work" / "go").touch()
+        (world.work / "go").touch()
         assert await typist.end() == 0
     assert "\033]0;" not in typist.seen
     assert "the rest is not shown here" in typist.seen

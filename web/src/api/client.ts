@@ -78,11 +78,16 @@ export async function fetchRepoFile(repo: "work" | "identity", path: string): Pr
   return (await send("GET /api/v1/repo/raw", { query: { repo, path } })).blob();
 }
 
-let earlier = Promise.resolve();
+let earlier: Promise<unknown> = Promise.resolve();
+
+/** Reads asked for from now on leave after this has ended. */
+export function readAfter(first: Promise<unknown>) {
+  earlier = Promise.allSettled([earlier, first]);
+}
 
 /** Let the page do other work first, after the calls of this function before: reads asked for together leave one by one. */
-function pause(): Promise<void> {
-  return (earlier = earlier.then(() => new Promise((done) => {
+function pause(): Promise<unknown> {
+  return (earlier = earlier.then(() => new Promise<void>((done) => {
     const { port1, port2 } = new MessageChannel(); // not a timer: browsers delay one in a row by 4 ms
     port1.onmessage = () => { port1.close(); done(); };
     port2.postMessage(null);

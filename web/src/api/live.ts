@@ -33,11 +33,12 @@ class Live {
     setInterval(() => Date.now() - this.last >= QUIET_MS && this.socket && here(), 5_000);
   }
 
-  /** Connect, and reconnect when needed. Events start at `after`, once known. */
-  open() {
-    if (this.wanted) return;
+  /** Connect, and reconnect when needed. False if it was open. Events start at the cursor of `from`, once known. */
+  open(): boolean {
+    if (this.wanted) return false;
     this.wanted = true;
     this.connect();
+    return true;
   }
 
   close() {

@@ -1,10 +1,12 @@
-import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { QueryClient, notifyManager, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { Problem, call, may } from "./client";
+import { Problem, call, may, readAfter } from "./client";
 import { money, number, tn, useLanguage } from "../i18n";
 import { live } from "./live";
 import { useMidnight } from "../parts/time";
 import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer, SpendingAnswer, TaskAnswer } from "./schema";
+
+notifyManager.setScheduler(queueMicrotask); // a timer would be after the next frame: what was clicked would go back for a moment
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -112,6 +114,12 @@ export function useOffline() {
   return offline && state === "lost";
 }
 
+/** Read it anew. A read under way may bring what was before, and the library would wait for a first one instead of reading again. */
+export async function readAnew(client: QueryClient, queryKey: readonly unknown[]) {
+  if (client.isFetching({ queryKey })) await client.refetchQueries({ queryKey }, { cancelRefetch: false });
+  await client.invalidateQueries({ queryKey });
+}
+
 /** The queries that each kind of event invalidates. */
 const CHANGES: Record<string, string[]> = {
   inbound: ["tasks", "sessions", "status"],
@@ -132,9 +140,17 @@ const CHANGES: Record<string, string[]> = {
   system: ["settings", "status", "usage", "models", "phone", "audit", "undo", "repo"],
 };
 
-/** Invalidates queries as events arrive; mounted once. */
+/** Where events start is known before anything else is read: what changes between a read and its first event is lost. */
+function openLive() {
+  if (!live.open()) return;
+  const newest = call("GET /api/v1/timeline", { query: { limit: 1 } });
+  readAfter(newest.then((page) => live.from(page.newest), () => live.from(null)));
+}
+
+/** Invalidates queries as events arrive; mounted once, around all that reads. */
 export function useLiveUpdates() {
   const client = useQueryClient();
+  useState(openLive); // before the first effect of what is inside
   const language = useLanguage();
   useEffect(() => {
     for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in that language
@@ -148,7 +164,7 @@ export function useLiveUpdates() {
     const stale = new Set<string>();
     const flush = () => {
       timer = 0;
-      for (const key of stale) void client.invalidateQueries({ queryKey: JSON.parse(key) as unknown[] });
+      for (const key of stale) void readAnew(client, JSON.parse(key) as unknown[]);
       stale.clear();
     };
     const off = live.onEvent((event) => {
@@ -159,8 +175,6 @@ export function useLiveUpdates() {
       }
       timer ||= window.setTimeout(flush, 120);
     });
-    live.open();
-    void call("GET /api/v1/timeline", { query: { limit: 1 } }).then((page) => live.from(page.newest), () => live.from(null));
     let was = live.connection.state;
     const watch = live.subscribe(() => {
       if (live.connection.state === "open" && was === "lost") void client.invalidateQueries({ refetchType: "active" });

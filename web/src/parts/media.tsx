@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { fetchFile } from "../api/client";
 import type { EventFileAnswer } from "../api/schema";
 import { t } from "../i18n";
@@ -21,17 +21,39 @@ const isHeardOrSeen = (file: EventFileAnswer) => /^(image|audio)\//.test(file.me
 /** The largest text that is shown, in bytes. */
 const LARGEST = 500_000;
 
+const useFile = (id: string) => useQuery({ queryKey: ["media", id], queryFn: () => fetchFile(id), gcTime: 60_000, retry: false });
+
 /** A document by its name, which opens it: text, Markdown, JSON or PDF; other kinds can only be saved. */
 export function Document({ id, name }: { id: string; name: string }) {
-  const [open, setOpen] = useState(false);
-  const file = useQuery({ queryKey: ["document", id], queryFn: () => fetchFile(id), gcTime: 60_000, retry: false, enabled: open });
+  return <button type="button" onClick={() => openFile({ id, name })} className="max-w-full truncate text-accent underline"><bdi>{name}</bdi></button>;
+}
+
+let opened: { id: string; name: string } | null = null;
+const watching = new Set<() => void>();
+
+function openFile(file: typeof opened) {
+  opened = file;
+  watching.forEach((each) => each());
+}
+
+const watch = (listener: () => void) => {
+  watching.add(listener);
+  return () => void watching.delete(listener);
+};
+
+/** The dialog of the file that was opened, once in each place: messages are drawn anew when their turn ends or they leave a list. */
+export function OpenedFile() {
+  const file = useSyncExternalStore(watch, () => opened);
+  useEffect(() => () => openFile(null), []);
+  return file && <FileDialog key={file.id} {...file} />;
+}
+
+function FileDialog({ id, name }: { id: string; name: string }) {
+  const file = useFile(id);
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)} className="max-w-full truncate text-accent underline"><bdi>{name}</bdi></button>
-      <Dialog open={open} onClose={() => setOpen(false)} title={name} wide>
-        {file.isError ? <p className="text-muted italic">{t("This file is no longer stored.")}</p> : !file.data ? <div className="skeleton h-40" /> : <Preview blob={file.data} name={name} />}
-      </Dialog>
-    </>
+    <Dialog open onClose={() => openFile(null)} title={name || t("Image")} wide>
+      {file.isError ? <p className="text-muted italic">{t("This file is no longer stored.")}</p> : !file.data ? <div className="skeleton h-40" /> : <Preview blob={file.data} name={name} />}
+    </Dialog>
   );
 }
 
@@ -52,7 +74,7 @@ export function Preview({ blob, name }: { blob: Blob; name: string }) {
         : kind.startsWith("audio/") ? <audio controls src={url} className="w-full" aria-label={name} />
         : kind === PDF && navigator.pdfViewerEnabled ? <iframe src={`${url}#navpanes=0`} title={name} className="h-[65dvh] w-full rounded-md border border-line" />
         : <p className="text-muted">{t("This file has no preview. Save it to open it.")}</p>}
-      <a href={url} download={name} className="mt-3 inline-block text-accent underline">{t("Save {name}", { name })}</a>
+      <a href={url} download={name} className="mt-3 inline-block text-accent underline">{name ? t("Save {name}", { name }) : t("Download")}</a>
     </>
   );
 }
@@ -91,8 +113,7 @@ function indented(json: string): string {
 
 /** A file of a message: an image that enlarges, an audio player, or a link. It is fetched with the login, since its URL alone is not enough. */
 export function Media({ id, name = "", small }: { id: string; name?: string; small?: boolean }) {
-  const [open, setOpen] = useState(false);
-  const file = useQuery({ queryKey: ["media", id], queryFn: () => fetchFile(id), gcTime: 60_000, retry: false });
+  const file = useFile(id);
   const blob = file.data;
   const url = useUrl(blob, blob?.type ?? "");
   if (file.isError) return <p className="text-sm text-muted italic">{t("This file is no longer stored.")}</p>;
@@ -100,13 +121,8 @@ export function Media({ id, name = "", small }: { id: string; name?: string; sma
   if (blob.type.startsWith("audio/")) return <audio controls src={url} className="h-10 max-w-full" aria-label={t("Voice note")} />;
   if (!blob.type.startsWith("image/")) return <a href={url} download={name} className="max-w-full truncate text-accent underline">{name ? t("Save {name}", { name }) : t("Download")}</a>;
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)} aria-label={t("Enlarge image")} title={name}>
-        <img src={url} alt={name} className={`rounded-md ${small ? "max-h-24" : "max-h-56"}`} />
-      </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title={t("Image")} wide>
-        <img src={url} alt="" className="mx-auto max-w-full" />
-      </Dialog>
-    </>
+    <button type="button" onClick={() => openFile({ id, name })} aria-label={t("Enlarge image")} title={name}>
+      <img src={url} alt={name} className={`rounded-md ${small ? "max-h-24" : "max-h-56"}`} />
+    </button>
   );
 }

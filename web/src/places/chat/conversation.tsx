@@ -5,12 +5,13 @@ import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
 import { outbox, type Unsent } from "../../api/outbox";
-import { historyPart, questionsIn, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
+import { historyPart, questionsIn, readAnew, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
+import { OpenedFile } from "../../parts/media";
 import { Asked, QuestionCard, questionText } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
@@ -78,7 +79,7 @@ export function Conversation({ session }: { session: string }) {
           const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
           if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
-          return void client.invalidateQueries({ queryKey: ["history", session] }).then(async () => {
+          return void readAnew(client, ["history", session]).then(async () => {
             const shown = client.getQueryData<InfiniteData<HistoryAnswer>>(["history", session])?.pages[0];
             const kept = (typeof shown?.after === "number" ? await historyPart(session).catch(() => shown) : shown)?.entries ?? [];
             const reply = String(message.reply ?? "");
@@ -254,6 +255,7 @@ export function Conversation({ session }: { session: string }) {
           <Button icon={ArrowDown} onClick={() => void toLatest()} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("Jump to latest")}</Button>
         </div>
       )}
+      <OpenedFile />
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
       {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Read-only access")}</p> : <Composer onSend={(draft) => { void toLatest().catch(() => undefined); send(draft); }} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
         model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />}

@@ -9,6 +9,7 @@ import { spanType, useSessions, useTimeline, type Filter } from "../../api/queri
 import type { PageAnswer, PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
+import { OpenedFile } from "../../parts/media";
 import { wentWrong } from "../../parts/spans";
 import { sessionWord } from "../../parts/words";
 import { TurnAct, type Act } from "./acts";
@@ -59,6 +60,7 @@ export function Timeline() {
     <div className="flex h-full flex-col">
       <div className="border-b border-line px-3 py-2 sm:px-6">
         <h1 className="sr-only">{t("Timeline")}</h1>
+        <OpenedFile />
         <div className="mx-auto flex max-w-4xl flex-wrap items-center gap-2">
           <SearchBox key={search.get("text") ?? ""} value={search.get("text") ?? ""} onSearch={(text) => set("text", text)} />
           <div className="-mx-3 flex max-w-[100vw] gap-1.5 overflow-x-auto px-3 sm:mx-0 sm:flex-wrap sm:px-0" role="group" aria-label={t("Filters")}>

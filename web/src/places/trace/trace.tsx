@@ -8,6 +8,7 @@ import type { ApprovalAnswer, SpanAnswer, TraceAnswer } from "../../api/schema";
 import { duration, money, number, percent, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
+import { OpenedFile } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
 import { endWord, purposeWord, wordOf } from "../../parts/words";
@@ -39,6 +40,7 @@ export function Trace({ id }: { id: string }) {
       {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
       {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
       {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} stopped={wasStopped(trace.data)} />}
+      <OpenedFile />
     </Page>
   );
 }
