@@ -13,6 +13,11 @@ from typing import Any
 
 import httpx2
 
+from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.journeys.world import Daemon, World, open_world
 
@@ -135,6 +140,23 @@ async def link_of(world: World) -> str:
     async with at_the_socket(world) as client:
         url: str = (await client.post("/dashboard/link")).raise_for_status().json()["url"]
         return url
+
+
+async def fill(world: World, count: int) -> None:
+    """Fill the timeline with messages and answers."""
+    world.home.mkdir(exist_ok=True)
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        for start in range(0, count, 2_000):
+            events: list[TimelineEvent] = []
+            for n in range(start, min(start + 2_000, count)):
+                kind, trace = (EventKind.OUTBOUND if n % 2 else EventKind.INBOUND), TraceId(f"{n // 2:032x}")
+                events.append(
+                    TimelineEvent(
+                        new_event_id(), trace, new_span_id(), None, 1_760_000_000.0 + n * 7, kind, "api",
+                        "reply" if n % 2 else "ok", session=SessionKey("api:main"), text=f"Event number {n}",
+                    )
+                )  # fmt: skip
+            await store.timeline.add(events)
 
 
 async def dashboard_of(world: World) -> str:

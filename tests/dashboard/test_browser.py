@@ -12,15 +12,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
 
-from hob.core.clock import SystemClock
-from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id
-from hob.store.settings import StoreSettings
-from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.conftest import Rounds
 from tests.dashboard.conftest import notifications, notifications_are_on, open_tab
-from tests.dashboard.scene import ASKED, at_the_socket, link_of, scene
+from tests.dashboard.scene import ASKED, at_the_socket, fill, link_of, scene
 from tests.dashboard.screenshots import HEADLESS, VIEWS, chromium, go, show
 from tests.journeys.world import World
 
@@ -130,23 +125,6 @@ async def test_tab_loaded_while_the_daemon_was_down_receives_later_events(
         await daemon.post("Clean up.", session="main")
         await expect(tab.page.get_by_role("banner")).to_contain_text("1 needs you")
         assert tab.errors == []
-
-
-async def fill(world: World, count: int) -> None:
-    """Fill the timeline with messages and answers."""
-    world.home.mkdir(exist_ok=True)
-    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
-        for start in range(0, count, 2_000):
-            events: list[TimelineEvent] = []
-            for n in range(start, min(start + 2_000, count)):
-                kind, trace = (EventKind.OUTBOUND if n % 2 else EventKind.INBOUND), TraceId(f"{n // 2:032x}")
-                events.append(
-                    TimelineEvent(
-                        new_event_id(), trace, new_span_id(), None, 1_760_000_000.0 + n * 7, kind, "api",
-                        "reply" if n % 2 else "ok", session=SessionKey("api:main"), text=f"Event number {n}",
-                    )
-                )  # fmt: skip
-            await store.timeline.add(events)
 
 
 async def test_long_timeline_keeps_at_most_100_rows_in_the_dom(world: World, browser: Browser, rounds: Rounds) -> None:
@@ -588,7 +566,7 @@ async def test_timeline_plays_voice_notes_and_enlarges_images(world: World, brow
         await tab.go("/timeline")
         await expect(page.get_by_label("Voice note")).to_be_visible()
         await page.get_by_role("button", name="Enlarge image").click()
-        await expect(page.get_by_role("dialog", name="Image")).to_be_visible()
+        await expect(page.get_by_role("dialog", name="a.png").get_by_role("img", name="a.png")).to_be_visible()
         await page.keyboard.press("Escape")
         files: list[FilePayload] = [
             {"name": name, "mimeType": "image/png", "buffer": DOT + name.encode()} for name in ("1.png", "2.png")
@@ -726,10 +704,22 @@ async def test_voice_note_is_recorded_and_sent(world: World, voice: Browser) -> 
         page = tab.page
         await page.context.grant_permissions(["microphone"], origin=tab.base)
         world.model.script.append(Reply("Heard."))
-        await page.get_by_role("button", name="Record voice note").click()
+        record, finish = (page.get_by_role("button", name=f"{each} voice note") for each in ("Record", "Finish"))
+        notes = page.get_by_role("button", name="Remove voice.webm")
+        await record.hover()
+        await page.mouse.down()
+        await expect(finish).to_be_visible()
         await page.wait_for_timeout(600)
-        await page.get_by_role("button", name="Finish voice note").click()
-        await expect(page.get_by_text("voice.webm")).to_be_visible()
+        await page.mouse.up()  # it was held: the note ends with it
+        await expect(notes).to_have_count(1)
+        await notes.click()
+        for key in ("", "Enter"):
+            await (record.press(key) if key else record.click())
+            await page.wait_for_timeout(600)
+            await (finish.press(key) if key else finish.click())
+            await expect(notes).to_have_count(1)
+            if not key:
+                await notes.click()
         await page.get_by_role("button", name="Send").click()
         await expect(page.get_by_test_id("conversation")).to_contain_text("Heard.")
         await tab.go("/timeline")

@@ -4,6 +4,7 @@ import json
 import time
 from datetime import UTC, datetime
 
+import httpx2
 from playwright.async_api import Browser, expect
 
 from hob.testing.model_server import Reply
@@ -55,6 +56,34 @@ async def test_long_log_keeps_few_rows_in_the_page(world: World, browser: Browse
         await page.keyboard.press("End")
         await expect(rows.filter(has_text="Line 0.")).to_be_in_viewport()
         assert await rows.count() <= MOST_ROWS
+        await page.get_by_label("Search the log").fill("line 24")
+        await expect(rows).to_have_count(11)
+        await page.get_by_label("Minimum level").select_option("warning")
+        await expect(page.get_by_text("No log entries at this level.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_expired_memories_are_pruned_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/memory")
+        page = tab.page
+        async with page.expect_response("**/api/v1/memory/prune") as told:
+            await page.get_by_role("button", name="Prune").click()
+        deleted = (await (await told.value).json())["deleted"]
+        await expect(page.get_by_role("button", name=f"{deleted} pruned")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_failed_login_is_in_the_open_audit_log_at_once(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/trust?tab=audit")
+        page = tab.page
+        await expect(page.get_by_role("region", name="Audit")).to_be_visible()
+        logins = page.get_by_role("row").filter(has_text="login")
+        before = await logins.count()
+        async with httpx2.AsyncClient(base_url=tab.base, headers={"authorization": "Bearer wrong"}) as stranger:
+            assert (await stranger.get("/api/v1/tasks")).status_code == 401
+        await expect(logins).to_have_count(before + 1)
         assert tab.errors == []
 
 
@@ -102,6 +131,14 @@ async def test_titles_name_the_place_and_a_trace_is_read_with_the_keyboard(world
         await page.keyboard.press("ArrowDown")
         await expect(spans.nth(1)).to_be_focused()
         await expect(spans.nth(1)).to_have_attribute("aria-selected", "true")
+        for width, beside in ((1280, True), (390, False)):
+            await page.set_viewport_size({"width": width, "height": 800})
+            waterfall = await page.get_by_role("listbox", name="Spans").bounding_box()
+            detail = await page.get_by_role("region", name="Details").bounding_box()
+            assert waterfall
+            assert detail
+            assert (detail["x"] >= waterfall["x"] + waterfall["width"]) == beside
+            assert (detail["y"] >= waterfall["y"] + waterfall["height"]) != beside
         assert tab.errors == []
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -17,7 +17,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import link_of
+from tests.dashboard.scene import fill, link_of
 from tests.dashboard.screenshots import go
 from tests.journeys.world import World
 
@@ -272,3 +272,38 @@ async def test_times_are_in_the_readers_zone_and_texts_of_any_script_and_length_
         assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         box = await page.get_by_test_id("timeline").evaluate("box => [box.scrollWidth, box.clientWidth]")
         assert box[0] <= box[1]
+
+
+async def test_new_events_are_counted_below_and_none_is_missed_while_the_timeline_is_read_or_left(
+    world: World, browser: Browser
+) -> None:
+    await fill(world, 200)
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        page, feed = tab.page, tab.page.get_by_role("feed")
+        await expect(feed.get_by_text("Event number 199", exact=True)).to_be_visible()
+        await page.get_by_test_id("timeline").evaluate("box => box.scrollBy(0, 2000)")
+        await daemon.post("one", session="main")
+        new = page.get_by_role("button", name=re.compile(r"^\d+ new$"))
+        await expect(new).to_have_text("3 new")  # a message, a call of the model and an answer
+        await expect(feed.get_by_text("one", exact=True)).to_have_count(0)
+        await new.click()
+        await expect(feed.get_by_text("one", exact=True)).to_be_visible()
+        await expect(new).to_have_count(0)
+
+        await tab.go("/work")
+        await daemon.post("two", session="main")
+        await tab.go("/timeline")
+        await expect(feed.get_by_text("two", exact=True)).to_be_visible()
+
+        async def held(route: Route) -> None:
+            before = await route.fetch()
+            await daemon.post("three", session="main")
+            await route.fulfill(response=before)
+
+        await page.route(re.compile(r"/timeline\?limit=60$"), held, times=1)
+        await page.reload()
+        await expect(feed.get_by_text("three", exact=True)).to_be_visible()
+        for text in ("one", "two", "three"):
+            await expect(feed.get_by_text(text, exact=True)).to_have_count(1)
+        assert tab.errors == []

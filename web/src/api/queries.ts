@@ -129,6 +129,7 @@ const CHANGES: Record<string, string[]> = {
   tool: ["repo", "canvas", "step"],
   approval: ["step", "approvals", "grants", "status", "audit"],
   policy: ["audit"],
+  audit: ["audit"],
   subagent: ["subagents"],
   session: ["sessions"],
   web_users: ["webusers"],
@@ -173,6 +174,7 @@ export function useLiveUpdates() {
       if (event.session && ["outbound", "inbound", "turn"].includes(event.kind)) {
         stale.add(JSON.stringify(["history", event.session]));
       }
+      void client.invalidateQueries({ queryKey: ["timeline"], type: "inactive", refetchType: "none" }); // a shown one hears its events itself
       timer ||= window.setTimeout(flush, 120);
     });
     let was = live.connection.state;

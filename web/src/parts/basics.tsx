@@ -75,12 +75,12 @@ export function Section({ title, more, children }: { title: string; more?: React
 
 /** A place; `focused`: its heading takes the focus when it opens, which screen readers announce. */
 export function Page({ title, about, more, children, wide, focused }: {
-  title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean; focused?: boolean;
+  title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean | "full"; focused?: boolean;
 }) {
   const heading = useCallback((found: HTMLElement | null) => found?.focus({ preventScroll: true }), []);
   return (
     <div className="h-full overflow-y-auto [scrollbar-gutter:stable]" tabIndex={0} role="region" aria-label={title}>
-      <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide ? "max-w-6xl" : "max-w-4xl"}`}>
+      <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide === "full" ? "max-w-[100rem]" : wide ? "max-w-6xl" : "max-w-4xl"}`}>
         <div className="mb-6 flex flex-wrap items-end justify-between gap-3">
           <div>
             <h1 ref={focused ? heading : undefined} tabIndex={focused ? -1 : undefined} className="text-xl font-semibold tracking-tight outline-none">{title}</h1>

@@ -6,8 +6,10 @@ from collections import Counter
 
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
+from hob.core.events.timeline import change_of
 from hob.guard.audit.entries import of_authentication
 from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.timeline import Timeline
 
 _PAUSE = 60.0
 _MAX_PLACES = 50
@@ -18,8 +20,9 @@ log = logging.getLogger(__name__)
 class AuthFailureLog:
     """Counts failures by place when called. The first is written at once, further ones once a minute per place."""
 
-    def __init__(self, audit: AuditLog, clock: Clock) -> None:
+    def __init__(self, audit: AuditLog, timeline: Timeline, clock: Clock) -> None:
         self._audit = audit
+        self._timeline = timeline
         self._clock = clock
         self._counts: Counter[str] = Counter()
         self._came = asyncio.Event()
@@ -45,6 +48,10 @@ class AuthFailureLog:
         try:
             if counts:
                 await self._audit.add(*(_entry(who, times) for who, times in counts.items()))
+                counts.clear()
+                await self._timeline.add(
+                    (change_of("audit", self._clock.now().timestamp()),)
+                )  # an open page shows them
         except StoreError as error:
             self._counts.update(counts)
             log.warning(

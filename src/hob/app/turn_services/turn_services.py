@@ -127,7 +127,7 @@ async def _make_turn_services(
         models.catalog,
         reloading,
         tool_runtime,
-        AuthFailureLog(kernel.store.audit, kernel.clock),
+        AuthFailureLog(kernel.store.audit, kernel.store.timeline, kernel.clock),
         supervisor,
         followers,
         prepare,

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.trust.labels import Label
@@ -62,3 +62,8 @@ class TimelineEvent:
     usage: Usage | None = None
     cost: int | None = None
     erased: float | None = None
+
+
+def change_of(name: str, at: float) -> TimelineEvent:
+    """Return the event which says that the things of this name, e.g. "people", have changed at this time."""
+    return TimelineEvent(new_event_id(), new_trace_id(), new_span_id(), None, at, EventKind.SYSTEM, name, "changed")

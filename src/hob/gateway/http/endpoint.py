@@ -15,8 +15,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError, InvalidRequest
-from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.core.events.timeline import change_of
 from hob.core.lazy import Lazy
 from hob.core.translation.language import Translatable, translated
 from hob.core.values import dataclass
@@ -127,7 +126,7 @@ class Endpoint(Generic[T]):
                 call = await self._authorise(api, request)
                 response = await self.handler(call)
                 if self.changes and not getattr(call.payload, "preview", False):
-                    await api.store.timeline.add((self._change(api),))
+                    await api.store.timeline.add((change_of(self.changes, api.clock.now().timestamp()),))
                 if TEXTS in request.headers and isinstance(response, JsonResponse):
                     return response.with_texts()
                 return response
@@ -145,12 +144,6 @@ class Endpoint(Generic[T]):
             return self.failing(failure)
 
         yield Route(self.path, _Answered(answer), methods=[self.method])
-
-    def _change(self, api: Api) -> TimelineEvent:
-        now = api.clock.now().timestamp()
-        return TimelineEvent(
-            new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SYSTEM, self.changes, "changed"
-        )
 
     async def _authorise(self, api: Api, request: Request) -> EndpointCall[T]:
         caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)

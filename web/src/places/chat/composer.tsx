@@ -178,9 +178,13 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   );
 }
 
-/** Records a voice note: press to start, press to stop. Browsers allow it only over HTTPS and on this machine. */
+/** A press this long records while it lasts; a shorter one starts, and the next press stops. */
+const HOLD_MS = 500;
+
+/** Records a voice note: hold, or press to start and to stop. Browsers allow it only over HTTPS and on this machine. */
 function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecorded: (file: File) => void; onProblem: (text: string) => void }) {
   const recorder = useRef<MediaRecorder | null>(null);
+  const press = useRef({ at: 0, handled: false });
   const [since, setSince] = useState(0);
   useEffect(() => () => recorder.current?.stop(), []);
   if (!isSecureContext || !navigator.mediaDevices || typeof MediaRecorder === "undefined") return null;
@@ -206,7 +210,19 @@ function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecor
   }
   return (
     <Button look={since ? "danger" : "quiet"} icon={since ? Square : Mic} label={since ? t("Finish voice note") : t("Record voice note")}
-      aria-pressed={!!since} className={`px-2 ${since ? "animate-pulse" : ""}`} disabled={disabled && !since}
-      onClick={() => (since ? recorder.current?.stop() : void begin())} />
+      aria-pressed={!!since} className={`touch-none px-2 select-none ${since ? "animate-pulse" : ""}`} disabled={disabled && !since}
+      onContextMenu={(event) => event.preventDefault()} // of a long touch
+      onPointerDown={(event) => {
+        if (event.button) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        press.current = { at: since ? 0 : Date.now(), handled: true };
+        if (!since) void begin();
+      }}
+      onPointerUp={() => { if (Date.now() - press.current.at >= HOLD_MS) recorder.current?.stop(); }}
+      onPointerCancel={() => recorder.current?.stop()}
+      onClick={() => { // of a key or a screen reader, unless it ends a press
+        if (!press.current.handled) since ? recorder.current?.stop() : void begin();
+        press.current.handled = false;
+      }} />
   );
 }

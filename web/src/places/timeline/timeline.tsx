@@ -2,11 +2,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Activity, ArrowUp, Crosshair, Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { call, may } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
 import { spanType, useSessions, useTimeline, type Filter } from "../../api/queries";
-import type { PageAnswer, PlacedEvent } from "../../api/schema";
+import type { PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { OpenedFile } from "../../parts/media";
@@ -38,7 +38,14 @@ export function Timeline() {
     return wanted;
   }, [search]);
   const pages = useTimeline(filter);
-  const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
+  const { heard, ...news } = useNews(filter, technical || !!filter.kind);
+  const events = useMemo(() => {
+    const read = pages.data?.pages.flatMap((page) => page.events) ?? [];
+    const oldest = heard.at(-1)?.cursor ?? Infinity;
+    const end = read.findIndex((each) => each.cursor < oldest);
+    const known = new Set(read.slice(0, end < 0 ? undefined : end).map((each) => each.cursor));
+    return [...heard.filter((each) => !known.has(each.cursor)), ...read];
+  }, [heard, pages.data]);
   const focused = useFocused(focus, events, pages.isSuccess);
   const every = technical || !!filter.kind;
   const rows = useMemo(() => {
@@ -83,7 +90,7 @@ export function Timeline() {
         </div>
         {more && <Further search={search} events={events} set={set} />}
       </div>
-      <Feed filter={filter} every={every} rows={rows} pages={pages} focus={focus} set={set}>
+      <Feed news={news} rows={rows} pages={pages} focus={focus} set={set}>
         {narrowed ? (
           <Empty icon={Activity} title={t("No matching events.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
         ) : (
@@ -176,10 +183,9 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
 type Pages = ReturnType<typeof useTimeline>;
 
 /** The virtualised rows. Scrolling renders only this component and the rows that enter the view. */
-function Feed({ filter, every, rows, pages, focus, set, children }: {
-  filter: Filter; every: boolean; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
+function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus, set, children }: {
+  news: Omit<ReturnType<typeof useNews>, "heard">; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
 }) {
-  const { news, showNews, onTop } = useNews(filter, every);
   const [chosen, setChosen] = useState(-1);
   const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
   const [, go] = useLocation();
@@ -306,39 +312,31 @@ function sizeOf(row: Row): number {
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
 
-/** New events: shown at once if the reader is at the top, else counted. */
+/** New events, newest first: shown at once if the reader is at the top, else counted. They stay beside what is read, since a read may end after they came. */
 function useNews(filter: Filter, every: boolean) {
-  const client = useQueryClient();
   const waiting = useRef<PlacedEvent[]>([]);
   const top = useRef(true);
-  const [news, setNews] = useState(0);
-  const key = useMemo(() => ["timeline", filter], [filter]);
-  const showNews = useMemo(
-    () => () => {
-      const fresh = waiting.current;
-      waiting.current = [];
-      setNews(0);
-      if (!fresh.length) return;
-      client.setQueryData<{ pages: PageAnswer[]; pageParams: unknown[] }>(key, (data) => {
-        if (!data) return data;
-        const [first, ...rest] = data.pages;
-        const known = new Set(first!.events.map((each) => each.cursor));
-        const events = [...fresh.filter((each) => !known.has(each.cursor)).reverse(), ...first!.events];
-        return { ...data, pages: [{ ...first!, events }, ...rest] };
-      });
-    },
-    [client, key],
-  );
+  const [count, setCount] = useState(0);
+  const [heard, setHeard] = useState(NONE);
+  const counted = useRef(every);
+  useEffect(() => void (counted.current = every));
+  const show = useCallback(() => {
+    const fresh = waiting.current;
+    waiting.current = [];
+    setCount(0);
+    if (fresh.length) setHeard((before) => [...fresh, ...before].sort((one, other) => other.cursor - one.cursor));
+  }, []);
   useEffect(() => {
     waiting.current = [];
-    setNews(0);
+    setCount(0);
+    setHeard(NONE);
     let timer = 0;
     const take = (event: LiveEvent, files: PlacedEvent["files"]) => {
       waiting.current.push({ ...event, span_type: spanType(event.kind), files });
       timer ||= window.setTimeout(() => {
         timer = 0;
-        if (top.current) showNews();
-        else setNews(waiting.current.filter((each) => every || !isTechnical(each)).length);
+        if (top.current) show();
+        else setCount(waiting.current.filter((each) => counted.current || !isTechnical(each)).length);
       }, 100);
     };
     const off = live.onEvent((event) => {
@@ -352,8 +350,8 @@ function useNews(filter: Filter, every: boolean) {
       off();
       clearTimeout(timer);
     };
-  }, [every, filter, showNews]);
-  return { news, showNews, onTop: (is: boolean) => void (top.current = is) };
+  }, [filter, show]);
+  return { heard, count, show, onTop: (is: boolean) => void (top.current = is) };
 }
 
 function fits(event: LiveEvent, filter: Filter): boolean {

@@ -28,7 +28,7 @@ export function Detail({ span, decisions, approvals, erased, stopped }: {
   const verdicts = decisions.filter((each) => span.type === "TOOL" && each.call === data.tool_call_id);
   const mine = approvals.filter((each) => span.kind === "turn" || span.type === "APPROVAL" || (span.type === "TOOL" && each.tool === span.title));
   return (
-    <section aria-label={t("Details")} className="flex flex-col gap-4">
+    <section aria-label={t("Details")} tabIndex={0} className="@container flex flex-col gap-4 xl:sticky xl:top-0 xl:max-h-[calc(100dvh-7rem)] xl:overflow-y-auto">
       <div className="flex flex-wrap items-center gap-3">
         <SpanIcon type={span.type} size={18} />
         <h2 className="min-w-0 text-lg font-semibold break-words">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className={["LLM", "TOOL"].includes(span.type) ? "font-mono font-medium" : "font-medium"}>{span.kind === "turn" ? turnWord(span.title) : t(span.title)}</span></h2>
@@ -88,7 +88,7 @@ function Arguments({ given }: { given: unknown }) {
   return (
     <dl className="divide-y divide-line">
       {Object.entries(given).map(([name, value]) => (
-        <div key={name} className="gap-4 px-4 py-2 sm:flex">
+        <div key={name} className="gap-4 px-4 py-2 @lg:flex">
           <dt className="w-28 shrink-0 truncate pt-px text-sm text-muted" title={name}>{name}</dt>
           <dd className="min-w-0 flex-1"><pre dir="auto" tabIndex={0} className="max-h-[28rem] overflow-auto font-mono text-xs leading-5 whitespace-pre-wrap break-words">{pretty(value)}</pre></dd>
         </div>

@@ -30,7 +30,7 @@ export function Prompt({ turn, step, sections }: { turn: string; step: number; s
             style={{ width: `${(100 * each.tokens) / whole}%`, minWidth: 2, backgroundColor: HUES[place % HUES.length] }} />
         ))}
       </div>
-      <ul className="mt-2 grid gap-x-4 text-sm sm:grid-cols-2 lg:grid-cols-3">
+      <ul className="mt-2 grid gap-x-4 text-sm @lg:grid-cols-2 @3xl:grid-cols-3">
         {sections.map((each, place) => (
           <li key={each.name}>
             <button type="button" disabled={!may("read")} aria-expanded={open === each.name} onClick={() => toggle(each.name)}

@@ -35,11 +35,15 @@ export function Trace({ id }: { id: string }) {
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
   const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
   return (
-    <Page title={title(trace.data)} wide focused more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} replay={replay} onReplay={() => setReplay(!replay)} />}>
+    <Page title={title(trace.data)} wide="full" focused more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} replay={replay} onReplay={() => setReplay(!replay)} />}>
       <Facts trace={trace.data} />
       {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
-      {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
-      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} stopped={wasStopped(trace.data)} />}
+      <div className="xl:grid xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)] xl:items-start xl:gap-6">
+        <div className="@container">
+          {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
+        </div>
+        {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} stopped={wasStopped(trace.data)} />}
+      </div>
       <OpenedFile />
     </Page>
   );
@@ -153,11 +157,11 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
       <span className="ms-auto">{t("Bold: critical path")}{axis.shortened && ` · ${t("Long waits are shortened")}`}</span>
     </div>
     <Wide label={t("Spans")} className="mb-6">
-        <div className="grid grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
+        <div className="grid grid-cols-[minmax(0,1fr)_3rem_3.5rem] @md:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] @4xl:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
-          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden xl:inline" : part === 0.5 ? "hidden md:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
+          <div className="flex justify-between gap-1 whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden @5xl:inline" : part === 0.5 ? "hidden @2xl:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
           <span className="text-end">{t("Duration")}</span>
-          <span className="hidden text-end lg:block">{t("Cost")}</span>
+          <span className="hidden text-end @4xl:block">{t("Cost")}</span>
         </div>
       <div role="listbox" aria-label={t("Spans")} onKeyDown={onKey}>
         {spans.map(({ span, depth }) => {
@@ -172,19 +176,19 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               aria-selected={span.id === chosen}
               tabIndex={span.id === chosen ? 0 : -1}
               onClick={() => onChoose(span.id)}
-              className={`grid min-h-9 w-full grid-cols-[minmax(0,1fr)_3rem_3.5rem] sm:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+              className={`grid min-h-9 w-full grid-cols-[minmax(0,1fr)_3rem_3.5rem] @md:grid-cols-[minmax(9rem,3fr)_minmax(4rem,2fr)_4rem] @4xl:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >
-              <span className="flex min-w-0 items-center gap-x-2 overflow-hidden ps-[calc(var(--depth)*8px)] max-sm:flex-wrap max-sm:py-1.5 sm:ps-[calc(var(--depth)*16px)]" style={{ "--depth": depth } as CSSProperties}>
+              <span className="flex min-w-0 items-center gap-x-2 overflow-hidden ps-[calc(var(--depth)*8px)] @max-md:flex-wrap @max-md:py-1.5 @md:ps-[calc(var(--depth)*16px)]" style={{ "--depth": depth } as CSSProperties}>
                 <SpanIcon type={span.type} />
-                <span className={`shrink-0 text-muted ${["LLM", "TOOL"].includes(span.type) ? "max-sm:sr-only" : ""}`}>{span.kind === "turn" ? t("turn") : word()}</span>
-                <span data-critical={slow.has(span.id) || undefined} className={`max-sm:min-w-0 max-sm:[overflow-wrap:anywhere] ${about(span) ? "sm:shrink-0" : "sm:truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
+                <span className={`shrink-0 text-muted ${["LLM", "TOOL"].includes(span.type) ? "@max-md:sr-only" : ""}`}>{span.kind === "turn" ? t("turn") : word()}</span>
+                <span data-critical={slow.has(span.id) || undefined} className={`@max-md:min-w-0 @max-md:[overflow-wrap:anywhere] ${about(span) ? "@md:shrink-0" : "@md:truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
                   {labelOf(span) || <Gone />}
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
-                {about(span) && <span dir="auto" className="hidden min-w-0 truncate sm:inline font-mono text-xs text-muted">{about(span)}</span>}
+                {about(span) && <span dir="auto" className="hidden min-w-0 truncate @md:inline font-mono text-xs text-muted">{about(span)}</span>}
                 {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
-                {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
-                {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
+                {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted @md:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
+                {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
                 {span.started_at <= end && span.started_at + (span.seconds ?? 0) >= start && <span
@@ -201,7 +205,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 )}
               </span>
               <span className="text-end text-xs text-muted">{duration(span.seconds)}</span>
-              <span className="hidden text-end text-xs text-muted lg:block">{span.event.usage ? money(span.event.usage.cost_usd) : ""}</span>
+              <span className="hidden text-end text-xs text-muted @4xl:block">{span.event.usage ? money(span.event.usage.cost_usd) : ""}</span>
             </button>
           );
         })}
