@@ -321,6 +321,12 @@ BRING = """([kind, name, type, text]) => {
   const Made = kind === "drop" ? DragEvent : ClipboardEvent;
   input.dispatchEvent(new Made(kind, { bubbles: true, cancelable: true, ...given }));
 }"""
+PASTE = """(length) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", "x".repeat(length));
+  const pasted = new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: data });
+  document.querySelector("form textarea").dispatchEvent(pasted);
+}"""
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -336,9 +342,13 @@ async def test_files_are_attached_by_drop_and_paste_with_thumbnails(world: World
         await expect(form.get_by_text("dot.png")).to_be_visible()
         await expect(form.locator("img")).to_have_count(1)
         await page.get_by_label("Message to Hob").fill("Look.")
+        await page.evaluate(PASTE, 50_001)
+        await expect(form.get_by_text("pasted text.txt")).to_be_visible()
+        await expect(page.get_by_label("Message to Hob")).to_have_value("Look.")
         await page.get_by_role("button", name="Send").click()
         conversation = page.get_by_test_id("conversation")
         await expect(conversation).to_contain_text("plan.txt")
+        await expect(conversation).to_contain_text("pasted text.txt")
         await expect(form.get_by_text("plan.txt")).to_have_count(0)
         assert tab.errors == []
 

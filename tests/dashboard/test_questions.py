@@ -1,6 +1,7 @@
 """Questions of a turn, and conversations and task lists longer than a page, in a browser."""
 
 import json
+import signal
 
 from playwright.async_api import Browser, Page, expect
 
@@ -56,6 +57,26 @@ async def test_question_is_answered_from_home(world: World, browser: Browser) ->
         await expect(needs).to_contain_text("Nothing needs you.")
         await tab.go("/chat?session=api:gate")
         await expect(page.get_by_test_id("conversation").get_by_text("The gate is blue now.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_answer_from_home_outlives_a_kill_and_counts_once(world: World, browser: Browser, port: str) -> None:
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await ask(world, daemon)
+        tab = await open_tab(world, browser)
+        needs = tab.page.get_by_role("region", name="Needs you")
+        blue = needs.get_by_role("button", name="blue")
+        await expect(blue).to_be_enabled()
+        daemon.signal(signal.SIGSTOP)
+        await blue.click()
+        daemon.kill()
+    world.model.script.append(Reply("The gate is blue now."))
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await expect(needs).to_contain_text("Nothing needs you.", timeout=15_000)
+        await tab.go("/chat?session=api:gate")
+        await expect(tab.page.get_by_test_id("conversation").get_by_text("The gate is blue now.")).to_be_visible()
+        said = [each["text"] for each in (await daemon.ask("/sessions/show", session="api:gate"))["last"]]
+        assert said.count("blue") == 1
         assert tab.errors == []
 
 

@@ -188,6 +188,7 @@ export const GERMAN: Record<string, string> = {
   "Offline since {time}. Showing the last known state. Nothing is sent until Hob is back.": "Offline seit {time}. Zu sehen ist der letzte bekannte Stand. Gesendet wird erst wieder, wenn Hob zurück ist.",
   "Page not found": "Seite nicht gefunden",
   "Something waits for the owner's answer.": "Etwas wartet auf die Antwort des Besitzers.",
+  "Not sent.": "Nicht gesendet.",
   "Nothing needs you.": "Nichts wartet auf dich.",
   "On the machine running Hob,": "Auf dem Rechner, auf dem Hob läuft, öffnet",
   "Open the selected entry": "Ausgewählten Eintrag öffnen",

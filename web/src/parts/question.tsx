@@ -3,7 +3,7 @@ import { CircleHelp } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { may } from "../api/client";
-import { live } from "../api/live";
+import { outbox } from "../api/outbox";
 import { useConnection } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 import { t } from "../i18n";
@@ -25,13 +25,13 @@ export function QuestionCard({ task, onAnswer }: { task: TaskAnswer; onAnswer?: 
     setState("sending");
     if (onAnswer) return onAnswer(text);
     setProblem("");
-    live.ask({ type: "send", key: crypto.randomUUID(), message: text, session: task.session }, (message) => {
+    outbox.send({ key: crypto.randomUUID(), session: task.session, message: text }, (message) => {
       if (message.type === "accepted") {
         setState("sent");
         void client.invalidateQueries({ queryKey: ["tasks"] });
-      } else if (message.type === "error" || message.type === "lost") {
-        setState((before) => (before === "sending" ? "open" : before));
-        if (message.type === "error") setProblem((message.error as { message: string }).message || t("Can't reach Hob."));
+      } else if (message.type === "refused") { // it is in the conversation's input
+        setState("open");
+        setProblem(t("Not sent."));
       }
     });
   };

@@ -17,6 +17,9 @@ const isTouch = () => matchMedia("(pointer: coarse)").matches;
 /** Enter sends, Shift+Enter inserts a line break; on touch devices Enter does. */
 export const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing && !isTouch();
 
+/** A longer pasted text is attached as a file, in characters: an input of this size answers slowly. */
+const LONGEST_PASTE = 50_000;
+
 /** The message input. Files come by drop, paste or picker. Drafts are kept. */
 export function Composer({ onSend, onStop, connected, session, model }: {
   onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string; model?: ReactNode;
@@ -155,9 +158,11 @@ export function Composer({ onSend, onStop, connected, session, model }: {
             }
           }}
           onPaste={(event) => {
-            if (!event.clipboardData.files.length) return;
+            const pasted = event.clipboardData.getData("text/plain");
+            const given = event.clipboardData.files.length || pasted.length <= LONGEST_PASTE ? event.clipboardData.files : [new File([pasted], t("pasted text.txt"), { type: "text/plain" })];
+            if (!given.length) return;
             event.preventDefault();
-            void take(event.clipboardData.files);
+            void take(given);
           }}
           className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none! placeholder:text-muted"
         />
