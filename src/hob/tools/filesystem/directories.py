@@ -106,3 +106,15 @@ def real_path(descriptor: int) -> str | None:
     except OSError:
         return None
     return path if path.startswith("/") and not (path.endswith(" (deleted)") and not Path(path).exists()) else None
+
+
+def await_removal(folder: int) -> None:
+    """Return once the removal of an entry of this folder that is under way is over: the kernel lists it under the same
+    lock.
+    """
+    listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        with os.scandir(listing) as entries:
+            next(entries, None)
+    finally:
+        os.close(listing)

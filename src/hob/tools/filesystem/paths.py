@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from hob.core.errors import InvalidCall, ToolFailed, ToolRefused
 from hob.core.values import dataclass
-from hob.tools.filesystem.directories import open_folder, open_root, real_path
+from hob.tools.filesystem.directories import await_removal, open_folder, open_root, real_path
 from hob.tools.filesystem.directory_walk import PSEUDO_FILE_SYSTEMS, files_of, is_beneath
 from hob.tools.filesystem.names import nearest_names, resolve_spelling, same_name
 
@@ -210,17 +210,18 @@ class Roots:
             _check_plain(seen, place)
             tells = sys.platform == "linux" and real_path(folder) is not None
             descriptor = os.open(place.name, _READ, dir_fd=folder)
-        try:
-            found = os.fstat(descriptor)
-            if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
-                raise TreeChanged
-            if tells and real_path(descriptor) != place.path:  # a hard link removed meanwhile shows the remaining name
-                raise TreeChanged
-            if self.is_forbidden_file(seen) or self.is_forbidden_file(found):
-                raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
-        except BaseException:
-            os.close(descriptor)
-            raise
+            try:
+                found = os.fstat(descriptor)
+                if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
+                    raise TreeChanged
+                await_removal(folder)  # while a hard link is removed, it no longer counts and still has its name
+                if tells and real_path(descriptor) != place.path:  # a removed one shows the remaining name
+                    raise TreeChanged
+                if self.is_forbidden_file(seen) or self.is_forbidden_file(found):
+                    raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
+            except BaseException:
+                os.close(descriptor)
+                raise
         return descriptor, found, place
 
     def _open_listing(self, place: Place) -> tuple[int, Place]:
