@@ -1,4 +1,4 @@
-import { QueryClient, notifyManager, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { QueryClient, notifyManager, type Query, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { Problem, call, may, readAfter } from "./client";
 import { money, number, tn, useLanguage } from "../i18n";
@@ -114,9 +114,10 @@ export function useOffline() {
   return offline && state === "lost";
 }
 
-/** Read it anew. A read under way may bring what was before, and the library would wait for a first one instead of reading again. */
+/** Read it anew. Its first read, if under way, may bring what was before, and the library would wait for it instead of reading again. */
 export async function readAnew(client: QueryClient, queryKey: readonly unknown[]) {
-  if (client.isFetching({ queryKey })) await client.refetchQueries({ queryKey }, { cancelRefetch: false });
+  const first = { queryKey, predicate: (query: Query) => query.state.data === undefined };
+  if (client.isFetching(first)) await client.refetchQueries(first, { cancelRefetch: false });
   await client.invalidateQueries({ queryKey });
 }
 
@@ -204,7 +205,7 @@ export function useChange<T, V = void>(invalidates: readonly string[], run: (val
   return useMutation({
     mutationFn: run,
     onSuccess: (told) => void then?.(told),
-    onSettled: () => { for (const key of invalidates) void client.invalidateQueries({ queryKey: [key] }); },
+    onSettled: () => { for (const key of invalidates) void readAnew(client, [key]); },
   });
 }
 
