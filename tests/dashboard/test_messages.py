@@ -7,6 +7,7 @@ from playwright.async_api import Browser, expect
 
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED
 from tests.dashboard.test_browser import say
 from tests.journeys.world import World
 
@@ -71,4 +72,28 @@ async def test_opened_file_stays_open_when_its_turn_ends(world: World, browser: 
         await expect(page.get_by_role("dialog")).to_contain_text("soup")
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_option_of_an_earlier_message_approves_nothing(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend(
+            [
+                Reply(calls=(("load_tools", '{"names": ["messages"]}'),)),
+                message(action="send", text="Shall I water the plants?", options=["Yes", "approve:a_1"]),
+                Reply("Tell me."),
+                ASKED[2],
+            ]
+        )
+        await daemon.post("Ask me about the plants.", session="main")
+        await daemon.post("Clean up.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        card = page.get_by_role("article", name="Approval for exec")
+        await expect(card).to_be_visible()
+        for option in ("Yes", "approve:a_1"):
+            await page.locator("[data-message]").get_by_role("button", name=option, exact=True).click()
+            await expect(page.get_by_text(f"“{option}”", exact=True)).to_be_visible()
+        await expect(card.get_by_role("button", name="Allow once")).to_be_enabled()
+        assert len((await daemon.ask("/approvals"))["approvals"]) == 1
         assert tab.errors == []

@@ -15,6 +15,11 @@ export function questionText({ question = "", choices = [] }: Pick<TaskAnswer, "
   return question.split("\n").slice(0, choices.length ? -choices.length : undefined).join("\n").trim();
 }
 
+const ANSWER = /^\s*\/?(approve|allow|deny)\b/i;
+
+/** What a pressed option says. In quotes it does not answer a request for approval, which the button was not about. */
+export const optionText = (option: string, isApprovalOpen = false) => (isApprovalOpen || ANSWER.test(option) ? `“${option}”` : option);
+
 /** A question of Hob with its options as buttons. Without `onAnswer` the card sends the answer itself and links to the conversation. */
 export function QuestionCard({ task, onAnswer }: { task: TaskAnswer; onAnswer?: (text: string) => void }) {
   const client = useQueryClient();
@@ -48,7 +53,7 @@ export function QuestionCard({ task, onAnswer }: { task: TaskAnswer; onAnswer?: 
         {!onAnswer && task.title && <p dir="auto" className="truncate text-sm text-muted">{t("About: {title}", { title: task.title })}</p>}
         <div className="mt-3 flex flex-wrap items-center gap-2">
           {may("chat") && task.choices?.map((choice) => (
-            <Button key={choice} disabled={!connected || state !== "open"} onClick={() => answer(choice)} className="max-w-full py-1.5 text-start">
+            <Button key={choice} disabled={!connected || state !== "open"} onClick={() => answer(optionText(choice))} className="max-w-full py-1.5 text-start">
               <span dir="auto" className="min-w-0 break-words">{choice}</span>
             </Button>
           ))}

@@ -12,7 +12,7 @@ import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import { OpenedFile } from "../../parts/media";
-import { Asked, QuestionCard, questionText } from "../../parts/question";
+import { Asked, QuestionCard, optionText, questionText } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
 import { useReader } from "./reader";
@@ -139,6 +139,8 @@ export function Conversation({ session }: { session: string }) {
   useEffect(() => outbox.pending(session).forEach(({ key }) => outbox.follow(key, hear(key))), [hear, session]);
 
   const choose = useCallback((text: string) => send({ text, files: [] }), [send]);
+  const isAsked = asked.length > 0;
+  const press = useCallback((option: string) => choose(optionText(option, isAsked)), [choose, isAsked]);
 
   useOpen(session, growing, seen, (late) => {
     setGrowing((all) => [...all, ...late]);
@@ -198,6 +200,7 @@ export function Conversation({ session }: { session: string }) {
   const stop = () => { // queued messages continue, as after /stop
     for (const id of tasks.length ? tasks.map((each) => each.id) : [working[0]?.id]) if (id) live.ask({ type: "stop", id }, () => undefined);
   };
+  const isKept = (one: Growing) => entries.some((each) => each.role === "assistant" && each.trace_id === one.trace && each.text === one.answer);
   const kept = useMemo(() => new Set(entries.filter((each) => each.role === "user").map((each) => each.trace_id)), [entries]);
 
   return (
@@ -214,7 +217,7 @@ export function Conversation({ session }: { session: string }) {
               {t("Ask a question, drop a file, or type / for commands. Hob asks before it does anything that can't be undone.")}
             </Empty>
           )}
-          <Entries entries={latest && growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} messages={messages} onChoose={choose} latest={latest} />
+          <Entries entries={latest && growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} messages={messages} onChoose={press} latest={latest} />
           {!latest && <Button className="self-center" disabled={history.isFetchingPreviousPage} onClick={() => { hold(); void history.fetchPreviousPage(); }}>{t("Load later messages")}</Button>}
           {latest && growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
@@ -225,8 +228,8 @@ export function Conversation({ session }: { session: string }) {
                   <Wrench size={14} aria-hidden /> {one.steps.at(-1)}
                 </p>
               )}
-              {one.sent?.filter((each) => !messages.some((kept) => kept.id === each.id)).map((each) => <Sent key={each.id} message={each} onChoose={choose} />)}
-              {one.answer && (one.over || working.findLast((each) => each.answer === one.answer) === one) && <Markdown text={one.answer} />}
+              {one.sent?.filter((each) => !messages.some((kept) => kept.id === each.id)).map((each) => <Sent key={each.id} message={each} onChoose={press} />)}
+              {one.answer && !isKept(one) && (one.over || working.findLast((each) => each.answer === one.answer) === one) && <Markdown text={one.answer} />}
               {one.replied && <Asked text={questionText(one.replied)} options={one.replied.choices} />}
               {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only shown here, not part of the conversation.")}</p>}
               {one.id && !one.answer && !one.over && !one.replied && active !== one && (
