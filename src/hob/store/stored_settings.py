@@ -1,18 +1,16 @@
 """Settings changed at run time."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import apsw
 
 from hob.core.events.timeline import TimelineEvent
 from hob.store.audit.audit import AuditedPart, AuditEntry
-from hob.store.database.database import NAME, connect
-from hob.store.database.faults import store_errors
+from hob.store.database.database import NAME
+from hob.store.database.reading import shared
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
-from hob.store.settings import StoreSettings
 from hob.store.timeline import write_events
 
 _ALL = "SELECT key, value FROM settings ORDER BY key"
@@ -53,5 +51,5 @@ def read_stored(home: Path) -> Mapping[str, str]:
     path = home / NAME
     if not path.exists():
         return {}
-    with store_errors(), closing(connect(path, StoreSettings(), None, writes=False)) as connection:
+    with shared(path) as connection:
         return dict(all_rows(connection, _ALL))

@@ -123,7 +123,14 @@ async def test_read_only_home_can_be_read_and_exported(small: World) -> None:
         exported = await small.hob("export", "--all")
         assert (exported.status, "hello there" in exported.out) == (0, True)
         assert "cannot be written" in exported.err
-        for command in (("status",), ("timeline",), ("tasks", "--all"), ("sessions", "list")):
+        for command in (
+            ("status",),
+            ("timeline",),
+            ("tasks", "--all"),
+            ("sessions", "list"),
+            ("audit",),
+            ("config", "show"),
+        ):
             assert (await small.hob(*command)).status == 0, command
         asked = await small.hob("ask", "hi")
         assert asked.status != 0

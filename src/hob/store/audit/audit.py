@@ -18,6 +18,7 @@ from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Seale
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import store_errors
 from hob.store.database.part import DatabaseAccess, StorePart
+from hob.store.database.reading import shared
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Job
 from hob.store.erasure.content import ContentWriter
@@ -190,7 +191,8 @@ def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.exists():
         raise NotFound(translatable("there is no Hob in {home} yet", home=home))
-    with store_errors(), closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
+    opening = closing(connect(path, StoreSettings(), None, writes=True)) if writes else shared(path)
+    with store_errors(), opening as connection:
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
             raise NotFound(translatable("this database has no audit log yet; the next start of Hob makes one"))

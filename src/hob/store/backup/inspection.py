@@ -1,31 +1,22 @@
-"""Read a home's database from outside without changing a byte, even while another process has it open.
-
-An ordinary reader of a database in WAL mode creates `-wal` and `-shm` and leaves them behind. So if no process owns the
-home, the file is opened as immutable, or read together with its log (https://sqlite.org/wal.html#read_only_databases).
-"""
+"""Inspect a home's database from outside without changing a byte, even while another process has it open."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
-import apsw
-
-from hob.core.errors import NotFound, StoreDamaged
-from hob.core.translation.language import translatable
+from hob.core.errors import StoreDamaged
 from hob.core.values import dataclass
 from hob.store.audit.audit import HEAD_FILE, check_log, read_head
 from hob.store.audit.chain import Checked
 from hob.store.database.database import NAME
-from hob.store.database.faults import store_errors
 from hob.store.database.migration import migrations, version_of
+from hob.store.database.reading import opened
 from hob.store.database.rows import find_row
 
 _RUNS = "SELECT (SELECT min(began) FROM runs), version FROM runs ORDER BY id DESC LIMIT 1"
 _STUCK = "SELECT count(*) FROM outbox WHERE state IN ('dead', 'parked')"
-_BUSY_MILLISECONDS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,38 +80,3 @@ def database_copied(home: Path) -> Iterator[Path]:
             if part.exists():
                 shutil.copyfile(part, Path(folder) / part.name)
         yield Path(folder)
-
-
-@contextmanager
-def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
-    """Open a connection that changes nothing; `owned` tells whether another process may have it open.
-
-    Raises NotFound, StoreDamaged and other StoreErrors.
-    """
-    if not file.exists():
-        raise NotFound(translatable("there is no {file}", file=file))
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with _readable(file, owned=owned) as uri, store_errors(), closing(apsw.Connection(uri, flags=flags)) as connection:
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        connection.execute("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0").fetchall()
-        yield connection
-
-
-@contextmanager
-def _readable(file: Path, *, owned: bool) -> Iterator[str]:
-    """Return the URI with which SQLite writes no other file next to this one."""
-    log = file.with_name(f"{file.name}-wal")
-    if owned:
-        yield _uri(file, "mode=ro")
-    elif not log.exists() or log.stat().st_size == 0:
-        yield _uri(file, "immutable=1")
-    else:  # after a crash the newest commits are in the log, which is read through an index next to it
-        with tempfile.TemporaryDirectory(prefix="hob") as folder:
-            copy = Path(folder) / file.name
-            shutil.copyfile(file, copy)
-            shutil.copyfile(log, copy.with_name(log.name))
-            yield _uri(copy, "mode=ro")
-
-
-def _uri(file: Path, how: str) -> str:
-    return f"file:{quote(str(file.absolute()))}?{how}"

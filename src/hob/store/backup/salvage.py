@@ -9,10 +9,10 @@ import apsw
 
 from hob.core.errors import StoreDamaged
 from hob.core.translation.language import translatable
-from hob.store.backup.inspection import opened
 from hob.store.database.database import connect
 from hob.store.database.disk import drop_database, sync
 from hob.store.database.migration import apply_migrations, migrations, version_of
+from hob.store.database.reading import opened
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings

@@ -10,11 +10,12 @@ import apsw
 
 from hob.core.errors import StoreError
 from hob.core.values import dataclass
-from hob.store.backup.inspection import find_damage, opened
+from hob.store.backup.inspection import find_damage
 from hob.store.database.database import NAME
 from hob.store.database.disk import SIDES, drop_database
 from hob.store.database.faults import store_errors
 from hob.store.database.migration import migrations, version_of
+from hob.store.database.reading import opened
 from hob.store.database.rows import Row, all_rows, find_row
 
 _PATTERNS = ("*.before-restore-*", f"{NAME}.damaged-*", "backups/before-*.db")

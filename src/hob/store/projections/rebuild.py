@@ -18,6 +18,7 @@ from hob.core.values import dataclass
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import store_errors
 from hob.store.database.migration import back_up_aside, migrations, version_of
+from hob.store.database.reading import shared
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.projections.projections import (
     CallStep,
@@ -189,7 +190,8 @@ def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))
-    with store_errors(), closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
+    opening = closing(connect(path, StoreSettings(), None, writes=True)) if writes else shared(path)
+    with store_errors(), opening as connection:
         version, known = version_of(connection), len(migrations())
         if version > known:
             raise StoreTooNew(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
