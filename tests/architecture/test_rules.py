@@ -76,8 +76,9 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 
 OPENS_DATABASE = {
     "store/database/database.py": "looks at the header before the connection is opened",
+    "store/database/reading.py": "copies a database that no process has open",
     "store/database/disk.py": "creates the file before the connection is opened, and syncs folders",
-    "store/backup/inspection.py": "copies a backup or an unowned database",
+    "store/backup/inspection.py": "copies a database that no process has open",
     "store/backup/salvage.py": "creates the file to salvage into",
     "store/backup/foreign.py": "copies another program's database",
 }
