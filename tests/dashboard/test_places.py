@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 
 import httpx2
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
@@ -14,6 +14,17 @@ from tests.dashboard.test_viewer import signed_in
 from tests.journeys.world import World
 
 MOST_ROWS = 100
+
+
+async def expect_long_list(page: Page, rows: Locator, region: str, near: str, last: str) -> None:
+    """The list keeps few rows in the page, tells their places, and is scrolled to its last one."""
+    await expect(rows.filter(has_text=near)).to_be_visible()
+    await expect(rows.first).to_have_attribute("aria-posinset", "1")
+    assert await rows.count() <= MOST_ROWS
+    await page.get_by_role("region", name=region).focus()
+    await page.keyboard.press("End")
+    await expect(rows.filter(has_text=last)).to_be_in_viewport()
+    assert await rows.count() <= MOST_ROWS
 
 
 async def test_many_facts_keep_few_rows_in_the_page_and_are_all_reached(world: World, browser: Browser) -> None:
@@ -30,14 +41,8 @@ async def test_many_facts_keep_few_rows_in_the_page_and_are_all_reached(world: W
         tab = await open_tab(world, browser, "/memory?show=facts")
         page = tab.page
         rows = page.get_by_role("list", name="Facts and when they apply").get_by_role("listitem")
-        await expect(rows.filter(has_text="Guest 0003")).to_be_visible()
-        await expect(rows.first).to_have_attribute("aria-posinset", "1")
-        assert await rows.count() <= MOST_ROWS
-        await page.get_by_role("region", name="Memory").focus()
-        await page.keyboard.press("End")
-        await expect(rows.filter(has_text="Guest 1499")).to_be_in_viewport()
+        await expect_long_list(page, rows, "Memory", "Guest 0003", "Guest 1499")
         await expect(rows.filter(has_text="Guest 1499")).to_have_attribute("aria-posinset", "1500")
-        assert await rows.count() <= MOST_ROWS
         assert tab.errors == []
 
 
@@ -49,13 +54,7 @@ async def test_long_log_keeps_few_rows_in_the_page(world: World, browser: Browse
         tab = await open_tab(world, browser, "/settings?tab=log")
         page = tab.page
         rows = page.get_by_role("region", name="Log").get_by_role("listitem")
-        await expect(rows.filter(has_text="Line 240.")).to_be_visible()
-        await expect(rows.first).to_have_attribute("aria-posinset", "1")
-        assert await rows.count() <= MOST_ROWS
-        await page.get_by_role("region", name="Log").focus()
-        await page.keyboard.press("End")
-        await expect(rows.filter(has_text="Line 0.")).to_be_in_viewport()
-        assert await rows.count() <= MOST_ROWS
+        await expect_long_list(page, rows, "Log", "Line 240.", "Line 0.")
         await page.get_by_label("Search the log").fill("line 24")
         await expect(rows).to_have_count(11)
         await page.get_by_label("Minimum level").select_option("warning")
