@@ -392,9 +392,13 @@ async def test_conversation_is_renamed_archived_and_deleted_in_the_browser(world
         await expect(listed.get_by_role("button", name="Plans")).not_to_be_visible()
         await listed.get_by_role("button", name="Archived conversations").click()
         await listed.get_by_role("button", name="Plans").click()
+        other = (await tab.beside("/chat?session=api:one")).page
+        await expect(other.get_by_test_id("conversation").get_by_text("one", exact=True)).to_be_visible()
         await listed.get_by_role("button", name="Delete").click()
         await listed.get_by_role("button", name="Delete permanently").click()
         await expect(listed.get_by_text("No archived conversations.")).to_be_visible()
+        await expect(other.get_by_text("What can Hob do for you?")).to_be_visible()
+        await expect(other.get_by_test_id("conversation").get_by_text("one", exact=True)).to_have_count(0)
         assert tab.errors == []
 
 

@@ -5,7 +5,7 @@ import re
 from playwright.async_api import Browser, Page, Response, expect
 
 from hob.testing.model_server import Fault, Reply
-from tests.dashboard.conftest import watch
+from tests.dashboard.conftest import open_tab, watch
 from tests.dashboard.scene import dashboard_of, scene
 from tests.dashboard.screenshots import go
 from tests.journeys.world import Daemon, World
@@ -58,6 +58,26 @@ async def test_reader_can_read_conversations_but_not_change_them(world: World, b
             await looked_at(page)
         assert refused == []
         assert errors == []
+
+
+async def test_nothing_that_one_login_saw_or_typed_is_shown_to_the_next(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/chat?session=api:weekend")
+        other = (await tab.beside("/timeline")).page
+        page = tab.page
+        await page.get_by_label("Message to Hob").fill("A draft of mine.")
+        await tab.go("/timeline")
+        for each in (page, other):
+            await expect(each.get_by_role("feed")).to_contain_text("seven times eight")
+        token = (await world.hob("token", "new", "hallway", "--scope", "view")).out.split()[0]
+        await page.get_by_role("button", name="Sign out").click()
+        await page.get_by_label("Or paste a token").fill(token)
+        await page.get_by_role("button", name="Sign in").click()
+        for each in (page, other):
+            await expect(each.get_by_text("hidden for this token").first).to_be_visible()
+            assert "seven times eight" not in await each.content()
+            assert "draft" not in await each.evaluate("() => JSON.stringify({...sessionStorage})")
+        assert tab.errors == []
 
 
 async def signed_in(world: World, browser: Browser, scope: str, daemon: Daemon) -> tuple[Page, list[str], list[str]]:

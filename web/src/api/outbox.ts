@@ -50,9 +50,10 @@ class Outbox {
     return () => void this.refusals.delete(session);
   }
 
-  /** Forget all: whoever signs in next must not send them. */
-  clear() {
-    this.change([]);
+  /** Forget these messages and all drafts: they are not for whoever signs in next. */
+  forget() {
+    this.kept = [];
+    sessionStorage.clear();
   }
 
   private change(kept: Unsent[]) {

@@ -131,6 +131,7 @@ const CHANGES: Record<string, string[]> = {
   approval: ["step", "approvals", "grants", "status", "audit"],
   policy: ["audit"],
   audit: ["audit"],
+  erased: ["sessions", "tasks", "timeline", "status", "memory", "audit"],
   subagent: ["subagents"],
   session: ["sessions"],
   web_users: ["webusers"],
@@ -171,6 +172,9 @@ export function useLiveUpdates() {
     };
     const off = live.onEvent((event) => {
       for (const key of CHANGES[event.kind === "system" && event.status === "changed" ? event.name : event.kind] ?? []) stale.add(JSON.stringify([key]));
+      if (event.kind === "system" && event.name === "erased") { // what was shown goes at once
+        for (const queryKey of [["history"], ["trace"]]) void client.resetQueries({ queryKey });
+      }
       stale.add(JSON.stringify(["trace", event.trace_id]));
       if (event.session && ["outbound", "inbound", "turn"].includes(event.kind)) {
         stale.add(JSON.stringify(["history", event.session]));

@@ -5,7 +5,6 @@ import {
 import { Suspense, lazy, useEffect, useState, type ComponentType, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { Problem, signOut } from "../api/client";
-import { live } from "../api/live";
 import { outbox } from "../api/outbox";
 import { useNotifications } from "./notify";
 import { useNeeds } from "./needs";
@@ -94,7 +93,7 @@ export function Shell() {
       if ((event.ctrlKey || event.metaKey) && event.key === "k") {
         event.preventDefault();
         setSearching(true);
-      } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      } else if (!event.repeat && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
         const place = leader ? placesHere().find((each) => each.key === event.key) : undefined;
         if (place) go(place.path);
         else if (event.key === "?") setShowingKeys(true);
@@ -129,7 +128,7 @@ export function Shell() {
               <Route path="/" component={Home} />
               <Route path="/chat" component={Chat} />
               <Route path="/timeline" component={Timeline} />
-              <Route path="/trace/:id">{({ id }) => <Trace id={id} />}</Route>
+              <Route path="/trace/:id">{({ id }) => <Trace key={id} id={id} />}</Route>
               <Route path="/memory" component={Memory} />
               <Route path="/work" component={Work} />
               <Route path="/files" component={Files} />
@@ -302,8 +301,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           label={t("Sign out")}
           className="px-2"
           onClick={() => {
-            live.close();
-            outbox.clear();
+            outbox.forget();
             void signOut();
           }}
         />
