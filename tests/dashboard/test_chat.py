@@ -479,3 +479,21 @@ async def test_answer_is_shown_once_when_its_history_was_being_read(world: World
         await expect(conversation.locator("[data-n]").get_by_text("Tea is ready.")).to_have_count(1)
         await expect(conversation.get_by_text("Tea is ready.")).to_have_count(1)
         assert tab.errors == []
+
+
+async def test_finished_parts_of_a_growing_answer_stay_as_they_are(world: World, browser: Browser) -> None:
+    story = "The *first* part.\n\n- one\n- two\n\n" + " ".join(f"word{n}" for n in range(300))
+    async with world.serve():
+        world.model.script.append(Reply(story, pause=0.02))
+        tab = await open_tab(world, browser, "/chat?session=api:tea")
+        conversation = tab.page.get_by_test_id("conversation")
+        await say(tab.page, "Tell me.")
+        first, listed = (conversation.locator(f".prose {each}") for each in ("em", "li"))
+        await expect(listed).to_have_count(2)
+        await expect(conversation).to_contain_text("word5")
+        await first.evaluate("element => { element.parentElement.kept = true; }")
+        await expect(conversation).to_contain_text("word60 ")
+        assert await first.evaluate("element => element.parentElement.kept")
+        await expect(conversation.locator("[data-n]").get_by_text("word299")).to_be_visible(timeout=20_000)
+        await expect(listed).to_have_count(2)
+        assert tab.errors == []

@@ -1,8 +1,9 @@
+import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { limitsOf, useUsage } from "../../api/queries";
 import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
 import { dayOf, endOf, money, number, percent, t, tn } from "../../i18n";
-import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
+import { Button, Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { maySee } from "../../parts/places";
 
 const DIVISIONS = ["model", "session", "tool", "sender", "task"] as const;
@@ -108,17 +109,21 @@ function Setting({ name }: { name: string }) {
   return maySee(href) ? <Link href={href} className="font-mono text-accent underline-offset-4 hover:underline">{name}</Link> : <span className="font-mono">{name}</span>;
 }
 
+const FIRST_ROWS = 90;
+
 function Rows({ rows }: { rows: SpentAnswer[] }) {
+  const [all, setAll] = useState(false);
   if (!rows.length) return <p className="text-muted">{t("No spending in this period.")}</p>;
   const heads = [t("What"), t("Calls"), t("Input tokens"), t("From cache"), t("Output tokens"), t("Cost")];
   return (
+    <>
     <Wide label={t("Costs")}>
       <table className="w-full min-w-[34rem] text-sm">
         <thead className="text-xs text-muted">
           <tr className="border-b border-line">{heads.map((head, index) => <th key={head} scope="col" className={`px-4 py-2 font-medium ${index ? "text-end" : "text-start"}`}>{head}</th>)}</tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.slice(0, all ? undefined : FIRST_ROWS).map((row) => (
             <tr key={row.key} className="border-b border-line last:border-b-0">
               <td className="max-w-64 truncate px-4 py-2 font-mono">{row.key || <span className="font-sans text-muted">{t("no tool")}</span>}</td>
               <td className="px-4 py-2 text-end">{number(row.calls)}</td>
@@ -131,5 +136,7 @@ function Rows({ rows }: { rows: SpentAnswer[] }) {
         </tbody>
       </table>
     </Wide>
+    {!all && rows.length > FIRST_ROWS && <Button className="mt-3" local onClick={() => setAll(true)}>{t("Show all")}</Button>}
+    </>
   );
 }
