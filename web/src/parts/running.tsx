@@ -19,7 +19,7 @@ export function RunningNow() {
   if (!running && !queued) return null;
   return (
     <>
-      <button type="button" popoverTarget="running-now" className="flex min-h-9 items-center gap-1.5 hover:text-text">
+      <button type="button" popoverTarget="running-now" className="flex min-h-9 items-center gap-1.5 whitespace-nowrap hover:text-text">
         <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
         {[running && t("{count} running", { count: running }), queued && t("{count} queued", { count: queued })].filter(Boolean).join(" · ")}
       </button>
