@@ -736,6 +736,58 @@ async def test_voice_note_is_recorded_and_sent(world: World, voice: Browser) -> 
         assert tab.errors == []
 
 
+LATE = """() => {
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  window.streams = [];
+  window.allow = [];
+  navigator.mediaDevices.getUserMedia = async (wanted) => {
+    await new Promise((done) => window.allow.push(done));
+    window.streams.push(await open(wanted));
+    return window.streams.at(-1);
+  };
+}"""
+"""Gives the microphone only when the test says so, like an owner who is asked for it."""
+
+ALLOW = """async () => {
+  const given = window.streams.length + window.allow.length;
+  window.allow.splice(0).forEach((done) => done());
+  while (window.streams.length < given) await new Promise((done) => setTimeout(done, 20));
+}"""
+OFF = "() => window.streams.every((each) => each.getTracks().every((one) => one.readyState === 'ended'))"
+
+
+async def test_microphone_given_late_records_only_what_is_still_wanted(world: World, voice: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, voice, "/chat?session=api:main")
+        page = tab.page
+        await page.context.grant_permissions(["microphone"], origin=tab.base)
+        await page.evaluate(LATE)
+        record, finish = (page.get_by_role("button", name=f"{each} voice note") for each in ("Record", "Finish"))
+        notes = page.get_by_role("button", name="Remove voice.webm")
+
+        await record.dblclick()
+        await page.evaluate(ALLOW)
+        await expect(finish).to_be_visible()
+        await page.wait_for_timeout(600)
+        await finish.click()
+        await expect(notes).to_have_count(1)
+        await page.wait_for_function(OFF)
+
+        await record.hover()
+        await page.mouse.down()
+        await page.wait_for_timeout(600)
+        await page.mouse.up()  # the hold ends before the microphone is given
+        await page.evaluate(ALLOW)
+        await page.wait_for_function(OFF)
+        await expect(record).to_be_visible()
+
+        await record.click()
+        await tab.go("/timeline")
+        await page.evaluate(ALLOW)
+        await page.wait_for_function(OFF)
+        assert tab.errors == []
+
+
 async def test_tool_is_tried_in_the_browser(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/trust?tab=tools")

@@ -189,13 +189,23 @@ const HOLD_MS = 500;
 /** Records a voice note: hold, or press to start and to stop. Browsers allow it only over HTTPS and on this machine. */
 function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecorded: (file: File) => void; onProblem: (text: string) => void }) {
   const recorder = useRef<MediaRecorder | null>(null);
+  const asked = useRef({ pending: false, wanted: false }); // for the microphone: the browser may first ask the owner
   const press = useRef({ at: 0, handled: false });
   const [since, setSince] = useState(0);
-  useEffect(() => () => recorder.current?.stop(), []);
+  const end = () => {
+    asked.current.wanted = false;
+    recorder.current?.stop();
+  };
+  useEffect(() => end, []);
   if (!isSecureContext || !navigator.mediaDevices || typeof MediaRecorder === "undefined") return null;
   async function begin() {
+    if (recorder.current) return;
+    asked.current.wanted = true;
+    if (asked.current.pending) return;
+    asked.current.pending = true;
     try {
       const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      if (!asked.current.wanted) return stream.getTracks().forEach((track) => track.stop());
       const made = new MediaRecorder(stream);
       const pieces: Blob[] = [];
       made.ondataavailable = (event) => pieces.push(event.data);
@@ -211,6 +221,8 @@ function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecor
       setSince(Date.now());
     } catch {
       onProblem(t("The microphone is blocked. Allow it in the browser's settings for this page."));
+    } finally {
+      asked.current.pending = false;
     }
   }
   return (
@@ -223,10 +235,10 @@ function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecor
         press.current = { at: since ? 0 : Date.now(), handled: true };
         if (!since) void begin();
       }}
-      onPointerUp={() => { if (Date.now() - press.current.at >= HOLD_MS) recorder.current?.stop(); }}
-      onPointerCancel={() => recorder.current?.stop()}
+      onPointerUp={() => { if (Date.now() - press.current.at >= HOLD_MS) end(); }}
+      onPointerCancel={end}
       onClick={() => { // of a key or a screen reader, unless it ends a press
-        if (!press.current.handled) since ? recorder.current?.stop() : void begin();
+        if (!press.current.handled) since ? end() : void begin();
         press.current.handled = false;
       }} />
   );
