@@ -37,6 +37,21 @@ async def test_conversation_with_new_messages_is_marked_unread_until_opened(worl
         assert tab.errors == []
 
 
+async def test_new_conversation_is_new_each_time(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        listed = page.get_by_role("complementary", name="Conversations")
+        for number in range(2):
+            await listed.get_by_role("button", name="New conversation").click()
+            await expect(conversation.get_by_text("What can Hob do for you?")).to_be_visible()
+            world.model.script.append(Reply("Hello."))
+            await say(page, f"Number {number}.")
+            await expect(conversation.get_by_text("Hello.")).to_be_visible()
+        await expect(listed.get_by_role("listitem")).to_have_count(2)
+        assert tab.errors == []
+
+
 async def test_cost_of_an_answer_is_shown_on_hover(world: World, browser: Browser) -> None:
     world.model.script.append(Reply("Seven times eight is 56."))
     async with world.serve() as daemon:

@@ -76,7 +76,7 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
         needs="chat"
         icon={MessageSquarePlus}
         className="mb-3 w-full"
-        onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}`)}
+        onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}-${crypto.randomUUID().slice(0, 6)}`)}
       >
         {t("New conversation")}
       </Button>
