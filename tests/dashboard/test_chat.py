@@ -12,8 +12,9 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from hob.app.daemon.unix_http import call
 from hob.app.home import socket_of
 from hob.testing.model_server import Fault, Reply
-from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import ASKED
+from tests.dashboard.conftest import need_chromium, open_tab
+from tests.dashboard.scene import ASKED, link_of
+from tests.dashboard.screenshots import HEADLESS, chromium
 from tests.journeys.world import World, until
 
 
@@ -50,6 +51,20 @@ async def test_new_conversation_is_new_each_time(world: World, browser: Browser)
             await expect(conversation.get_by_text("Hello.")).to_be_visible()
         await expect(listed.get_by_role("listitem")).to_have_count(2)
         assert tab.errors == []
+
+
+async def test_message_is_sent_over_plain_http(world: World) -> None:
+    """Under a name of the owner's network, where the browser leaves some functions out."""
+    need_chromium()
+    world.model.script.append(Reply("Hello."))
+    async with world.serve(HOB_GATEWAY_HOSTS='["hob.home"]'):
+        base, _, code = (await link_of(world)).replace("127.0.0.1", "hob.home").partition("/#")
+        async with chromium("--host-resolver-rules=MAP hob.home 127.0.0.1", program=HEADLESS) as opened:
+            page = await (await opened.new_context(locale="en-US")).new_page()
+            await page.goto(f"{base}/chat?session=api:main#{code}")
+            await page.get_by_role("button", name="New conversation").click()
+            await say(page, "Good morning.")
+            await expect(page.get_by_test_id("conversation").get_by_text("Hello.")).to_be_visible()
 
 
 async def test_cost_of_an_answer_is_shown_on_hover(world: World, browser: Browser) -> None:

@@ -7,6 +7,9 @@ export type Unsent = { key: string; session: string; message: string; attachment
 const KEPT = "hob.unsent";
 const TRIES = 5; // a connection that breaks so often breaks because of the message
 
+/** A new random key. `crypto.randomUUID` is missing over plain HTTP. */
+export const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (each) => each.toString(16).padStart(2, "0")).join("");
+
 /** Keep a text for this tab, unless it is larger than what the browser keeps. */
 export function keep(name: string, text: string) {
   try {

@@ -3,7 +3,7 @@ import { CircleHelp } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { may } from "../api/client";
-import { outbox } from "../api/outbox";
+import { outbox, randomKey } from "../api/outbox";
 import { useConnection } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 import { t } from "../i18n";
@@ -30,7 +30,7 @@ export function QuestionCard({ task, onAnswer }: { task: TaskAnswer; onAnswer?: 
     setState("sending");
     if (onAnswer) return onAnswer(text);
     setProblem("");
-    outbox.send({ key: crypto.randomUUID(), session: task.session, message: text }, (message) => {
+    outbox.send({ key: randomKey(), session: task.session, message: text }, (message) => {
       if (message.type === "accepted") {
         setState("sent");
         void client.invalidateQueries({ queryKey: ["tasks"] });

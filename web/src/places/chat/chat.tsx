@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../../api/client";
+import { randomKey } from "../../api/outbox";
 import { useCanvas, useSessions } from "../../api/queries";
 import { t } from "../../i18n";
 import { sessionWord } from "../../parts/words";
@@ -76,7 +77,7 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
         needs="chat"
         icon={MessageSquarePlus}
         className="mb-3 w-full"
-        onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}-${crypto.randomUUID().slice(0, 6)}`)}
+        onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}-${randomKey().slice(0, 6)}`)}
       >
         {t("New conversation")}
       </Button>

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } fro
 import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { outbox, type Unsent } from "../../api/outbox";
+import { outbox, randomKey, type Unsent } from "../../api/outbox";
 import { historyPart, questionsIn, readAnew, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
@@ -124,8 +124,8 @@ export function Conversation({ session }: { session: string }) {
     (draft: Draft) => {
       setForked("");
       if (draft.text === "/fork") return void fork(); // moves this page to the copy, and no other client
-      if (/^\/private(\s|$)/.test(draft.text)) return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`, draft.text.slice(8).trim());
-      const one = { key: crypto.randomUUID(), session, message: draft.text, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) };
+      if (/^\/private(\s|$)/.test(draft.text)) return goTo(`api:${PRIVATE}${randomKey().slice(0, 6)}`, draft.text.slice(8).trim());
+      const one = { key: randomKey(), session, message: draft.text, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) };
       const asked = draft.text.startsWith("/") ? undefined : questionsIn(client.getQueryData<TasksAnswer>(["tasks"])?.tasks ?? []).find((each) => each.session === session);
       setGrowing((all) => [
         ...all.filter((one) => !one.over).map((one) => (asked && !one.replied && (one.id === asked.id || one.replies) ? { ...one, replied: asked, steps: [] } : one)),
@@ -149,7 +149,7 @@ export function Conversation({ session }: { session: string }) {
 
   const edit = useCallback(
     async (entry: EntryAnswer, text: string) => {
-      let into = `${session}-${crypto.randomUUID().slice(0, 6)}`; // before the first message there is nothing to fork
+      let into = `${session}-${randomKey().slice(0, 6)}`; // before the first message there is nothing to fork
       try {
         into = (await call("POST /api/v1/sessions/fork", { body: { session, before: entry.n } })).session;
       } catch (error) {
@@ -304,7 +304,7 @@ function ModelChoice({ session, connected }: { session: string; connected: boole
   const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.model ?? "";
   if (models.length < 2 && !chosen) return null;
   const choose = (name: string) =>
-    live.ask({ type: "send", key: crypto.randomUUID(), message: `/model ${name || "default"}`, session }, (message) => {
+    live.ask({ type: "send", key: randomKey(), message: `/model ${name || "default"}`, session }, (message) => {
       if (message.type === "result") void client.invalidateQueries({ queryKey: ["sessions"] });
     });
   return (
@@ -324,7 +324,7 @@ function PermissionChoice({ session, connected }: { session: string; connected: 
   const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.permission ?? "";
   const [told, setTold] = useState("");
   const choose = (level: string) =>
-    live.ask({ type: "send", key: crypto.randomUUID(), message: `/permission ${level || "default"}`, session }, (message) => {
+    live.ask({ type: "send", key: randomKey(), message: `/permission ${level || "default"}`, session }, (message) => {
       if (message.type !== "result") return;
       setTold(String(message.reply ?? ""));
       void client.invalidateQueries({ queryKey: ["sessions"] });
