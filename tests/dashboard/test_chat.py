@@ -134,6 +134,45 @@ async def test_details_beside_the_conversation_keep_its_end_in_view(world: World
         assert tab.errors == []
 
 
+TOP = "box => box.scrollTop"
+GROWN = """([words]) => document.querySelector('[data-testid=conversation]').textContent.split(' ').length > words"""
+
+
+async def test_reader_who_scrolls_up_while_an_answer_streams_stays_there(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await page.set_viewport_size({"width": 700, "height": 500})
+        await page.emulate_media(reduced_motion="no-preference")  # scrolling takes a while
+        jump = page.get_by_role("button", name="Jump to latest")
+        world.model.script.append(Reply("one more word " * 1000, pause=0.005))
+        await say(page, "Tell a story.")
+        await expect(conversation.get_by_text("one more word")).to_be_visible()
+        await page.wait_for_function(GROWN, arg=[400])
+        await conversation.focus()
+        for way in ("PageUp", "wheel") * 2:
+            if way == "wheel":
+                await conversation.hover()
+                await page.mouse.wheel(0, -100)
+            else:
+                await page.keyboard.press(way)
+            await expect(jump).to_be_visible(timeout=1_000)
+            words = await conversation.evaluate("box => box.textContent.split(' ').length")
+            await page.wait_for_function(GROWN, arg=[words + 30])
+            await expect(jump).to_be_visible()
+            top = await conversation.evaluate(TOP)
+            await page.wait_for_function(GROWN, arg=[words + 60])
+            assert await conversation.evaluate(TOP) == top
+            await conversation.press("End")
+            await expect(jump).to_have_count(0)
+            await page.wait_for_function(GROWN, arg=[words + 100])
+            await expect(jump).to_have_count(0)
+            assert await conversation.evaluate(TOP) > top
+        await page.get_by_role("button", name="Stop", exact=True).click()
+        await expect(conversation.get_by_role("note")).to_have_text("Stopped.")
+        assert tab.errors == []
+
+
 DENY = """() => {
   navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
   document.execCommand = () => false;
