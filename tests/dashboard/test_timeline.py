@@ -307,3 +307,21 @@ async def test_new_events_are_counted_below_and_none_is_missed_while_the_timelin
         for text in ("one", "two", "three"):
             await expect(feed.get_by_text(text, exact=True)).to_have_count(1)
         assert tab.errors == []
+
+
+async def test_search_is_typed_letter_by_letter_and_shows_the_text_of_a_link(world: World, browser: Browser) -> None:
+    await fill(world, 12)
+    async with world.serve():
+        tab = await open_tab(world, browser, "/timeline")
+        page, box = tab.page, tab.page.get_by_label("Search the timeline")
+        rows = page.get_by_role("feed").get_by_role("article").filter(has_text="Event number")
+        await expect(rows).to_have_count(12)
+        await box.press_sequentially("number 1", delay=220)  # each letter is in the URL before the next one comes
+        await expect(box).to_be_focused()
+        await expect(box).to_have_value("number 1")
+        await expect(rows).to_have_count(3)
+        for text, count in (("number 7", 1), ("", 12)):
+            await page.evaluate("text => history.pushState(null, '', `/timeline${text && '?text='}${text}`)", text)
+            await expect(box).to_have_value(text)
+            await expect(rows).to_have_count(count)
+        assert tab.errors == []

@@ -69,7 +69,7 @@ export function Timeline() {
         <h1 className="sr-only">{t("Timeline")}</h1>
         <OpenedFile />
         <div className="mx-auto flex max-w-4xl flex-wrap items-center gap-2">
-          <SearchBox key={search.get("text") ?? ""} value={search.get("text") ?? ""} onSearch={(text) => set("text", text)} />
+          <SearchBox value={search.get("text") ?? ""} set={set} />
           <div className="-mx-3 flex max-w-[100vw] gap-1.5 overflow-x-auto px-3 sm:mx-0 sm:flex-wrap sm:px-0" role="group" aria-label={t("Filters")}>
             {CHIPS.map(([name, value, word]) => (
               <Chip key={word} on={search.get(name) === value} onClick={() => set(name, value)}>{t(word)}</Chip>
@@ -368,12 +368,19 @@ function fits(event: LiveEvent, filter: Filter): boolean {
   );
 }
 
-function SearchBox({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+/** The text searched for. It is in the URL a moment after the last letter; one that a link brings into the URL is shown. */
+function SearchBox({ value, set }: { value: string; set: (name: string, value: string) => void }) {
   const [text, setText] = useState(value);
+  const [shown, setShown] = useState(value);
+  if (value !== shown) {
+    setShown(value);
+    setText(value);
+  }
   useEffect(() => {
-    const timer = setTimeout(() => text !== value && onSearch(text), 120);
+    if (text === value) return;
+    const timer = setTimeout(() => set("text", text), 120);
     return () => clearTimeout(timer);
-  });
+  }, [set, text, value]);
   return (
     <div className="relative min-w-48 flex-1">
       <Search size={16} aria-hidden className="absolute start-2.5 top-2.5 text-muted" />
