@@ -117,6 +117,37 @@ async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World,
         assert tab.errors == []
 
 
+async def test_chosen_row_stays_chosen_when_events_arrive_and_a_held_key_undoes_nothing(
+    world: World, browser: Browser
+) -> None:
+    written = json.dumps({"content": "# Notes", "path": "notes.md"})
+    world.model.script.extend([Reply(calls=(("write", written),)), Reply("Written."), Reply("Nothing to do.")])
+    async with world.serve() as daemon:
+        await daemon.post("Write it down.", session="main")
+        tab = await open_tab(world, browser, "/timeline")
+        page, dialog = tab.page, tab.page.get_by_role("dialog")
+        asked = page.get_by_role("article", name="message api")
+        await expect(asked).to_have_count(1)
+        await page.keyboard.press("j")
+        await daemon.post("And now?", session="main")
+        await expect(page.get_by_text("Nothing to do.")).to_be_visible()
+        await expect(asked.filter(has_text="Write it down.")).to_have_css("outline-style", "solid")
+        await expect(asked.filter(has_text="And now?")).not_to_have_css("outline-style", "solid")
+        await page.keyboard.down("u")
+        restore = dialog.get_by_role("button", name="Restore")
+        await expect(restore).to_be_focused()
+        for _ in range(3):  # the key is held
+            await page.keyboard.down("u")
+        await page.keyboard.up("u")
+        await expect(restore).to_be_enabled()
+        assert await asyncio.to_thread(written_notes, world)
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        await page.keyboard.press("k")  # the row before it, of the later turn
+        await expect(page.get_by_role("article", name="answer api").first).to_have_css("outline-style", "solid")
+        assert tab.errors == []
+
+
 async def test_focus_is_announced_ends_by_its_chip_and_opens_from_a_link(world: World, browser: Browser) -> None:
     world.model.script.extend(Reply(f"Answer {n}.") for n in range(42))
     async with world.serve() as daemon:

@@ -186,7 +186,7 @@ type Pages = ReturnType<typeof useTimeline>;
 function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus, set, children }: {
   news: Omit<ReturnType<typeof useNews>, "heard">; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
 }) {
-  const [chosen, setChosen] = useState(-1);
+  const [chosen, setChosen] = useState(""); // the key of a row, whose index changes with every new event
   const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
   const [, go] = useLocation();
   const box = useRef<HTMLDivElement>(null);
@@ -214,20 +214,22 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
 
   useEffect(() => {
     const step = (by: number) => {
-      let next = chosen;
+      let next = rows.findIndex((row) => row.key === chosen);
       do next += by;
       while (rows[next]?.type === "day");
       if (!rows[next]) return;
-      setChosen(next);
+      setChosen(rows[next]!.key);
       box.current?.focus({ preventScroll: true }); // not a button, which Enter would press
       virtual.scrollToIndex(next, { align: "auto" });
     };
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || acting) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target instanceof HTMLElement && event.target.matches("input, textarea, select")) return;
-      const pressed = event.target instanceof HTMLElement && event.target.matches("a, button");
-      const row = rows[chosen];
       const act = ({ u: "undo", ".": "stop" } as const)[event.key];
+      if (act && event.repeat) return event.stopImmediatePropagation(); // a held key is one press: it asks, and does not answer as well
+      if (document.querySelector("dialog[open]")) return;
+      const pressed = event.target instanceof HTMLElement && event.target.matches("a, button");
+      const row = rows.find((each) => each.key === chosen);
       if (act && may("admin") && row && row.type !== "day") {
         event.stopImmediatePropagation(); // for the chosen row, not the first button of the page
         setActing({ act, event: row.event });
@@ -241,7 +243,7 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
     };
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
-  }, [acting, chosen, go, rows, set, virtual]);
+  }, [chosen, go, rows, set, virtual]);
 
   return (
     <div
@@ -284,7 +286,7 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
             >
               <TimelineRow
                 row={rows[item.index]!}
-                chosen={item.index === chosen}
+                chosen={item.key === chosen}
                 dimmed={within >= 0 && traceOf(rows[item.index]!) !== focus}
                 focused={!!focus && traceOf(rows[item.index]!) === focus}
                 onFocus={focusOn}
