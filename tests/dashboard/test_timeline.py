@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -18,7 +18,7 @@ from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
 from tests.dashboard.scene import fill, link_of
-from tests.dashboard.screenshots import go
+from tests.dashboard.screenshots import go, loaded
 from tests.journeys.world import World
 
 TESTS = "printf 'F..F\\n2 failed, 2 passed\\n'; exit 1"
@@ -355,4 +355,61 @@ async def test_search_is_typed_letter_by_letter_and_shows_the_text_of_a_link(wor
             await page.evaluate("text => history.pushState(null, '', `/timeline${text && '?text='}${text}`)", text)
             await expect(box).to_have_value(text)
             await expect(rows).to_have_count(count)
+        assert tab.errors == []
+
+
+async def scrolled(page: Page, top: int) -> None:
+    """Scroll the timeline so far down, which reads one page of it after another."""
+    await page.wait_for_function(
+        "top => { const box = document.querySelector('[data-testid=timeline]'); box.scrollTop = top;"
+        " return box.scrollTop === top; }",
+        arg=top,
+    )
+    await loaded(page)
+
+
+async def first_in_view(page: Page) -> tuple[str, float]:
+    """Return the text of the first message that the reader sees whole, and where it is."""
+    text, at = await page.get_by_test_id("timeline").evaluate(
+        """box => {
+          const top = (row) => row.getBoundingClientRect().top - box.getBoundingClientRect().top;
+          const said = [...box.querySelectorAll('article')].filter((row) => row.innerText.includes('Event number'));
+          const first = said.filter((row) => top(row) >= 0).sort((one, other) => top(one) - top(other))[0];
+          return [/Event number \\d+/.exec(first.innerText)[0], top(first)];
+        }"""
+    )
+    return str(text), float(at)
+
+
+async def expect_in_view(page: Page, text: str, at: float) -> None:
+    """Expect this message to be the first in view, at the same place."""
+    await expect(page.get_by_role("feed").get_by_text(text, exact=True)).to_be_in_viewport()
+    await loaded(page)
+    now = await first_in_view(page)
+    assert now[0] == text
+    assert abs(now[1] - at) < 3
+
+
+async def test_place_in_the_timeline_is_kept_when_a_trace_is_opened_and_left(world: World, browser: Browser) -> None:
+    await fill(world, 400)
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        page, feed = tab.page, tab.page.get_by_role("feed")
+        await page.clock.install()
+        await tab.go("/timeline")
+        await scrolled(page, 9_000)
+        text, at = await first_in_view(page)
+        for arrives, minutes in ((False, 0), (True, 0), (False, 6)):
+            await feed.get_by_role("article").filter(has_text=text).get_by_role("link", name="Trace").click()
+            await expect(page.get_by_role("listbox", name="Spans")).to_be_visible()
+            if arrives:  # it comes above the reader
+                await daemon.post("Something new.", session="main")
+            if minutes:  # what was read of the timeline is forgotten, and read again
+                await page.clock.fast_forward(minutes * 60_000)
+            await page.go_back()
+            await expect_in_view(page, text, at)
+        await page.get_by_role("button", name="Tools").click()
+        await expect(feed.get_by_text(text, exact=True)).to_have_count(0)
+        await page.get_by_role("button", name="Tools").click()
+        await expect_in_view(page, text, at)
         assert tab.errors == []

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Activity, ArrowUp, Crosshair, Search, X } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useQuery } from "@tanstack/react-query";
 import { call, may } from "../../api/client";
@@ -90,7 +90,7 @@ export function Timeline() {
         </div>
         {more && <Further search={search} events={events} set={set} />}
       </div>
-      <Feed news={news} rows={rows} pages={pages} focus={focus} set={set}>
+      <Feed view={JSON.stringify(filter)} news={news} rows={rows} pages={pages} focus={focus} set={set}>
         {narrowed ? (
           <Empty icon={Activity} title={t("No matching events.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
         ) : (
@@ -182,9 +182,12 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
 
 type Pages = ReturnType<typeof useTimeline>;
 
+/** Where the reader is, by filter, unless at the top: the first row in view, its index, and how far the view begins below its start. */
+const PLACES = new Map<string, { key: string; index: number; below: number }>();
+
 /** The virtualised rows. Scrolling renders only this component and the rows that enter the view. */
-function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus, set, children }: {
-  news: Omit<ReturnType<typeof useNews>, "heard">; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
+function Feed({ view, news: { count: news, show: showNews, onTop }, rows, pages, focus, set, children }: {
+  view: string; news: Omit<ReturnType<typeof useNews>, "heard">; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
 }) {
   const [chosen, setChosen] = useState(""); // the key of a row, whose index changes with every new event
   const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
@@ -207,10 +210,31 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
   }, [focus, virtual, within]);
   const focusOn = useCallback((trace: string) => set("focus", trace), [set]);
 
+  const placed = useRef<string>(null); // the filter whose place was found again
+  useLayoutEffect(() => { // also when rows come above the reader
+    const place = PLACES.get(view);
+    if (!rows.length) return void (placed.current = null);
+    if (placed.current === view && (!place || rows[place.index]?.key === place.key)) return;
+    const index = place ? rows.findIndex((row) => row.key === place.key) : 0;
+    if (index < 0) return;
+    placed.current = view;
+    if (place) place.index = index;
+    virtual.scrollToOffset(place ? virtual.measurementsCache[index]!.start + place.below : 0);
+  }, [rows, view, virtual]);
+  const scrolledTo = (top: number) => {
+    onTop(top < 40);
+    if (!rows.length) return; // they are not read yet, and the place waits for its row
+    const first = virtual.getVirtualItemForOffset(top);
+    const item = first && virtual.measurementsCache[rows[first.index]!.type === "day" ? first.index + 1 : first.index]; // a day gets another first event
+    if (item && top >= 40) PLACES.set(view, { key: rows[item.index]!.key, index: item.index, below: top - item.start });
+    else PLACES.delete(view);
+  };
+
   useEffect(() => {
-    const wants = last >= rows.length - 60 && pages.hasNextPage && !pages.isFetchingNextPage;
+    const isOlder = placed.current !== view && Number(PLACES.get(view)?.key) < (pages.data?.pages.at(-1)?.before ?? 0);
+    const wants = (isOlder || last >= rows.length - 60) && pages.hasNextPage && !pages.isFetchingNextPage;
     if (wants) void pages.fetchNextPage();
-  }, [last, rows.length, pages]);
+  }, [last, rows.length, pages, view]);
 
   useEffect(() => {
     const step = (by: number) => {
@@ -248,7 +272,7 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
   return (
     <div
       ref={box}
-      onScroll={(event) => onTop(event.currentTarget.scrollTop < 40)}
+      onScroll={(event) => scrolledTo(event.currentTarget.scrollTop)}
       className="relative min-h-0 flex-1 overflow-y-auto"
       data-testid="timeline"
       tabIndex={0}
@@ -263,6 +287,7 @@ function Feed({ news: { count: news, show: showNews, onTop }, rows, pages, focus
             icon={ArrowUp}
             className="rounded-full shadow-(--shadow)"
             onClick={() => {
+              PLACES.delete(view);
               showNews();
               virtual.scrollToIndex(0);
             }}
