@@ -390,6 +390,30 @@ async def expect_in_view(page: Page, text: str, at: float) -> None:
     assert abs(now[1] - at) < 3
 
 
+async def test_reader_in_the_middle_stays_there_when_the_daemon_restarts(
+    world: World, browser: Browser, port: str
+) -> None:
+    await fill(world, 200)
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        page, feed = tab.page, tab.page.get_by_role("feed")
+        await tab.go("/timeline")
+        await scrolled(page, 2_000)
+        text, at = await first_in_view(page)
+        daemon.kill()
+        await daemon.gone()
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await daemon.post("one", session="main")
+        new = page.get_by_role("button", name=re.compile(r"^\d+ new$"))
+        await expect(new).to_have_text("3 new", timeout=15_000)
+        await expect_in_view(page, text, at)
+        assert abs(await page.get_by_test_id("timeline").evaluate("box => box.scrollTop") - 2_000) < 3  # none above
+        await new.click()
+        await expect(feed.get_by_text("one", exact=True)).to_have_count(1)
+        await expect(feed.get_by_text("one", exact=True)).to_be_in_viewport()
+        assert tab.errors == []
+
+
 async def test_place_in_the_timeline_is_kept_when_a_trace_is_opened_and_left(world: World, browser: Browser) -> None:
     await fill(world, 400)
     async with world.serve() as daemon:

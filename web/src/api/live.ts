@@ -16,6 +16,7 @@ class Live {
   private cursor: number | null = null;
   private begun = false; // whether the starting cursor is known
   private attempts = 0;
+  anew = false; // whether events did not go on where they had ended, since an older database may have been restored
   private next = 0;
   private timer = 0;
   private last = 0; // when anything came
@@ -144,6 +145,7 @@ class Live {
     this.deadline = 0;
     this.last = Date.now();
     if (message.type === "welcome") {
+      this.anew = false;
       this.listen();
     } else if (message.type === "subscribed") {
       this.attempts = 0;
@@ -152,6 +154,7 @@ class Live {
     } else if (message.type === "error" && message.ref === EVENTS) { // an older database may have been restored
       if (this.cursor === null) return this.socket?.close();
       this.cursor = null;
+      this.anew = true;
       this.listen();
     } else if (message.type === "event") {
       this.cursor = message.cursor as number;

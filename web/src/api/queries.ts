@@ -184,7 +184,8 @@ export function useLiveUpdates() {
     });
     let was = live.connection.state;
     const watch = live.subscribe(() => {
-      if (live.connection.state === "open" && was === "lost") void client.invalidateQueries({ refetchType: "active" });
+      const isHeard = ({ queryKey, state }: Query) => queryKey[0] === "timeline" && state.status === "success" && !live.anew; // its events come by the connection
+      if (live.connection.state === "open" && was === "lost") void client.invalidateQueries({ refetchType: "active", predicate: (query) => !isHeard(query) });
       was = live.connection.state;
     });
     return () => {

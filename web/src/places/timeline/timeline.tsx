@@ -281,7 +281,7 @@ function Feed({ view, news: { count: news, show: showNews, onTop }, rows, pages,
     >
       {acting && <TurnAct {...acting} onClose={() => setActing(null)} />}
       {news > 0 && (
-        <div className="sticky top-3 z-10 flex justify-center">
+        <div className="sticky top-3 z-10 flex h-0 items-start justify-center">
           <Button
             look="main"
             icon={ArrowUp}
