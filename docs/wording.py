@@ -12,7 +12,7 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
     EventKind.TOOL: "one call of a tool, or why it was not made; the text is what it was about and, on a second line,"
     " what came of it",
-    EventKind.APPROVAL: "the owner was asked",
+    EventKind.APPROVAL: "the owner was asked, or how that ended; `status` is `asked`, `allowed`, `denied` or `expired`",
     EventKind.POLICY: "a call was not allowed; `status` is the rule, the text as a tool's",
     EventKind.STEER: "a message joined a running turn",
     EventKind.COMMAND: "a slash command was answered; `name` is the command",

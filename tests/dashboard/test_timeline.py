@@ -11,13 +11,13 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import new_event_id, new_span_id, new_trace_id
+from hob.core.ids import ApprovalId, new_event_id, new_span_id, new_trace_id
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import fill, link_of
+from tests.dashboard.scene import at_the_socket, fill, link_of
 from tests.dashboard.screenshots import go, loaded
 from tests.journeys.world import World
 
@@ -436,4 +436,37 @@ async def test_place_in_the_timeline_is_kept_when_a_trace_is_opened_and_left(wor
         await expect(feed.get_by_text(text, exact=True)).to_have_count(0)
         await page.get_by_role("button", name="Tools").click()
         await expect_in_view(page, text, at)
+
+
+async def test_timeline_and_trace_say_how_and_when_an_approval_ended(world: World, browser: Browser) -> None:
+    ends = {"allow": "approved by you", "deny": "denied by you", "wait": "expired"}
+    for end in ends:
+        world.model.script += [
+            Reply(calls=(("exec", json.dumps({"command": f"rm -rf {end}"})),)),
+            Reply(f"Ready: {end}."),
+        ]
+    traces: dict[str, str] = {}
+    async with world.serve() as daemon:
+        for end in ends:
+            asked = (await daemon.post("Clean up.", session=end)).json()
+            traces[end], id = asked["trace_id"], asked["approvals"][0]
+            if end != "wait":
+                async with at_the_socket(world) as client:
+                    answer = await client.post(f"/approvals/{id}", json={"allowed": end == "allow"})
+                    answer.raise_for_status()
+                await daemon.get(asked["id"], wait=20)
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        await store.approvals.expire(ApprovalId(id))
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        page = tab.page
+        for end, word in ends.items():
+            await expect(page.get_by_role("article", name="approval exec").filter(has_text=word)).to_have_count(1)
+            await tab.go(f"/trace/{traces[end]}")
+            asked_row = page.get_by_role("option").filter(has_text="waited")
+            at = r", (\w+ )?\d+:\d\d"
+            await expect(asked_row).to_contain_text(re.compile(word + at))
+            await asked_row.click()
+            await expect(page.locator("[data-approval]")).to_contain_text(re.compile(word + at))
+            await tab.go("/timeline")
         assert tab.errors == []

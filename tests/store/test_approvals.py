@@ -1,10 +1,12 @@
 """Questions for approval, what they are bound to, and grants."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from hob.core.events.timeline import EventKind
 from hob.core.ids import ApprovalId, CallId, OutboxId, SessionKey, TurnId, digest
 from hob.core.messages import Address, OutboundKind
 from hob.core.states import ApprovalState
@@ -126,3 +128,18 @@ async def _forgotten(store: Store) -> None:
     sql = "INSERT INTO turns (id, session, trace_id, span_id, state, created) VALUES ('t_1', ?, 'x', 'y', 'done', 1)"
     await store._writer.write(lambda connection: connection.execute(sql, (SESSION,)).fetchall())
     await store.erasure.erase_session(SESSION, "a test")
+
+
+@pytest.mark.parametrize("end", ["allowed", "denied", "expired"])
+async def test_end_of_a_question_is_in_the_timeline_of_its_turn_once(store: Store, end: str) -> None:
+    turn = await make_turn(store, message("Clean up."), session=SESSION)
+    asked = replace(ASKED, turn=turn.id, session=turn.session)
+    await store.approvals.put(asked)
+    for _ in range(2):
+        if end == "expired":
+            with suppress(IllegalMove):
+                await store.approvals.expire(asked.id)
+        else:
+            await store.approvals.answer(asked.id, end == "allowed", "local:owner")
+    events = [each for each in await store.timeline.trace(turn.trace) if each.kind is EventKind.APPROVAL]
+    assert [(each.name, each.status, each.turn, each.parent) for each in events] == [("exec", end, turn.id, turn.span)]

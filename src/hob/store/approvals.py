@@ -7,7 +7,8 @@ from typing import Any
 
 import apsw
 
-from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import ApprovalId, CallId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.messages import POLLED_CHANNELS, Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
 from hob.core.values import dataclass
@@ -16,6 +17,7 @@ from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.state_moves import check_move
 from hob.store.database.writer import Job
 from hob.store.erasure.content import ContentWriter
+from hob.store.timeline import write_events
 
 _INSERT = (
     "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown, rule, requester,"
@@ -240,7 +242,9 @@ class StoredApprovals(AuditedPart):
             connection.execute(sql, (state.value, at, by, scope, remaining, id))
             if allowed and scope != "once":
                 _add_grant(connection, _load(row), None if scope == "always" else row[5], at, by)
-            return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
+            answered = _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
+            _tell(connection, answered, at)
+            return answered
 
         return await self._write_audited(record, job)
 
@@ -256,6 +260,7 @@ class StoredApprovals(AuditedPart):
 
     async def expire(self, id: ApprovalId, note: str = "", record: AuditRecorder | None = None) -> None:
         """Expire a question or an unused approval. Raises IllegalMove if it was denied or used."""
+        at = self._now()
 
         def job(connection: apsw.Connection) -> Approval | None:
             row = find_row(connection, f"{_SELECT} WHERE a.id = ?", (id,))
@@ -264,7 +269,10 @@ class StoredApprovals(AuditedPart):
             found = _load(row)
             check_move(APPROVAL_MOVES, found.state, ApprovalState.EXPIRED, f"The approval {id}")
             connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
-            return replace(found, state=ApprovalState.EXPIRED, note=note)
+            expired = replace(found, state=ApprovalState.EXPIRED, note=note)
+            if found.state is ApprovalState.OPEN:  # what becomes of an unused approval, the refused call tells
+                _tell(connection, expired, at)
+            return expired
 
         await self._write_audited(record, job)
 
@@ -294,3 +302,14 @@ def _add_grant(connection: apsw.Connection, asked: Approval, session: str | None
     )
     bound = ContentWriter(connection)(_dump_bound(asked.bound))
     connection.execute(sql, (asked.id, session, asked.tool, asked.hash, asked.requester, bound, at, by))
+
+
+def _tell(connection: apsw.Connection, approval: Approval, at: float) -> None:
+    """Write into the timeline how a question ended."""
+    row = find_row(connection, "SELECT trace_id, span_id FROM turns WHERE id = ?", (approval.turn,))
+    if row is not None:
+        event = TimelineEvent(
+            new_event_id(), TraceId(row[0]), new_span_id(), SpanId(row[1]), at, EventKind.APPROVAL, approval.tool,
+            approval.state.value, session=approval.session, turn=approval.turn,
+        )  # fmt: skip
+        write_events(connection, ContentWriter(connection), (event,))

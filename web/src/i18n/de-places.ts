@@ -233,7 +233,6 @@ export const GERMAN: Record<string, string> = {
   "{count} notes": "{count} Notizen",
   "Show older": "Ältere anzeigen",
   "Load earlier messages": "Frühere Nachrichten laden",
-  "denied by you": "von dir abgelehnt",
   "not approved in time": "nicht rechtzeitig freigegeben",
   "{part} from cache": "{part} aus dem Cache",
   "All files": "Alle Dateien",

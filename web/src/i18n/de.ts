@@ -454,6 +454,8 @@ export const GERMAN: Record<string, string> = {
   "audit log": "Protokoll",
   "needs your approval": "braucht deine Freigabe",
   "approved": "freigegeben",
+  "approved by you": "von dir freigegeben",
+  "denied by you": "von dir abgelehnt",
   "expired": "abgelaufen",
   "no longer valid": "gilt nicht mehr",
   "wrong key": "falscher Schlüssel",

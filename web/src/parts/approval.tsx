@@ -5,7 +5,7 @@ import { may } from "../api/client";
 import { useAnswer, useApprovals, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
-import { argumentWord, sessionWord } from "./words";
+import { argumentWord, endedWord, sessionWord } from "./words";
 import { Badge, Button, Card, When, useSettled } from "./basics";
 import { Diff } from "./diff";
 import { maySee } from "./places";
@@ -81,6 +81,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
           <div className="mb-1 flex flex-wrap items-center gap-2 text-xs text-muted">
             <Badge tone="warn">{open ? t("needs you") : t(approval.state)}</Badge>
             <When at={approval.asked} />
+            {!open && <span>{endedWord(approval)}</span>}
             {open && <span>{t("until {time}", { time: moment(approval.expires) })}</span>}
             <span>{sessionWord(approval.session)}</span>
           </div>

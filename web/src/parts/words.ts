@@ -1,4 +1,4 @@
-import { t } from "../i18n";
+import { moment, t } from "../i18n";
 
 /** Words for codes of states, faults and outcomes, as in the command line. */
 export const WORDS: Record<string, string> = {
@@ -38,6 +38,17 @@ export const WORDS: Record<string, string> = {
 
 /** The words for a code, else the code itself. */
 export const wordOf = (code: string) => t(WORDS[code] ?? code);
+
+/** The words for how a question for approval ended, or that it was asked. Only the owner answers. */
+const APPROVAL: Record<string, string> = { allowed: "approved by you", used: "approved by you", denied: "denied by you" };
+export const approvalWord = (state: string) => t(APPROVAL[state] ?? state);
+
+/** How an approval ended and when; empty while it is open. An approval that expired unused was approved before. */
+export function endedWord(approval: { state: string; answered: number | null; expires: number }): string {
+  if (approval.state === "open") return "";
+  const state = approval.state === "expired" && approval.answered !== null ? "allowed" : approval.state;
+  return `${approvalWord(state)}, ${moment(approval.answered ?? approval.expires)}`;
+}
 
 /** The words for how the sending of a message ended. */
 const DELIVERY: Record<string, string> = {

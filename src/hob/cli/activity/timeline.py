@@ -153,7 +153,12 @@ def _describe_event(event: Mapping[str, Any]) -> tuple[str, ...]:
         model = () if name in ("turn", state, "") else (_("model {name}", name=name),)
         return (f"{told}: {failed}" if failed else told, *model)
     if kind == EventKind.APPROVAL:
-        return (_("asked you about {tool}", tool=name),)
+        ends = {
+            "allowed": _("you allowed {tool}", tool=name),
+            "denied": _("you denied {tool}", tool=name),
+            "expired": _("you did not answer about {tool} in time", tool=name),
+        }
+        return (ends.get(status, _("asked you about {tool}", tool=name)),)
     if kind == EventKind.SESSION:
         name = _(_ENDED.get(name, name) if event["classification"] == "no" else STATE_WORDS.get(name, name))
     elif kind == EventKind.SUBAGENT:

@@ -12,7 +12,7 @@ import { maySee } from "../../parts/places";
 import { useMidnight } from "../../parts/time";
 import { SpanIcon, eventWord, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import { WORDS, deliveryWord, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
+import { WORDS, approvalWord, deliveryWord, endWord, purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
 import { FOLDED, linesOf, type Row } from "./rows";
 
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
@@ -120,7 +120,7 @@ function Line({ event, stopped }: { event: PlacedEvent; stopped: boolean }) {
   if (event.kind === "memory") return <Remembered event={event} />;
   const bad = wentWrong(event) && !(stopped && event.status === "unknown_outcome");
   const usage = event.usage;
-  const status = event.kind === "delivery" ? deliveryWord(event.status) : endWord(event.status, stopped);
+  const status = event.kind === "delivery" ? deliveryWord(event.status) : event.kind === "approval" ? approvalWord(event.status) : endWord(event.status, stopped);
   const [about, told] = ["tool", "approval", "policy"].includes(event.kind) ? event.text.split("\n") : ["", event.text.split("\n")[0]];
   const purpose = event.kind === "model" ? purposeWord(event.classification) : "";
   const failed = event.kind === "turn" && event.classification === "failed";

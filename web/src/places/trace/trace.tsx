@@ -11,7 +11,7 @@ import { Copy } from "../../parts/copy";
 import { OpenedFile } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
-import { endWord, purposeWord, wordOf } from "../../parts/words";
+import { approvalWord, endWord, endedWord, purposeWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
@@ -166,7 +166,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
       <div role="listbox" aria-label={t("Spans")} onKeyDown={onKey}>
         {spans.map(({ span, depth }) => {
           const { colour, word } = kindOf(span.type);
-          const asked = span.type === "APPROVAL" ? approvalOf(span, trace.approvals) : undefined;
+          const asked = span.type === "APPROVAL" && span.status === "asked" ? approvalOf(span, trace.approvals) : undefined;
           const verdict = span.type === "TOOL" ? trace.policy_decisions.find((each) => each.call === span.metadata.tool_call_id) : undefined;
           return (
             <button
@@ -186,8 +186,9 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
                 {about(span) && <span dir="auto" className="hidden min-w-0 truncate @md:inline font-mono text-xs text-muted">{about(span)}</span>}
+                {span.type === "APPROVAL" && span.status !== "asked" && <span className="shrink-0">{approvalWord(span.status)}</span>}
                 {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
-                {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted @md:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
+                {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted @md:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.state === "open" ? "" : ` · ${endedWord(asked)}`}</span>}
                 {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
