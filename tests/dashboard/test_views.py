@@ -595,6 +595,49 @@ async def test_running_turn_shows_its_current_step(world: World, browser: Browse
         assert tab.errors == []
 
 
+async def test_page_opened_during_a_call_shows_the_call_at_once_and_its_end(world: World, browser: Browser) -> None:
+    command = "touch here; until [ -e go ]; do sleep 0.1; done"
+    world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": command})),)), Reply("It is there.")])
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/costs")
+        page = tab.page
+        message = asyncio.ensure_future(daemon.post("Wait for it.", session="main"))
+        await until((world.work / "here").exists)
+        for place, region in (("/", "Running now"), ("/work", "Now")):
+            await page.goto(f"{tab.base}{place}")
+            await expect(page.get_by_role("region", name=region)).to_contain_text(f"running {command}")
+        await page.get_by_role("region", name="Now").get_by_role("link").click()
+        call = page.get_by_role("option").filter(has_text="exec")
+        await expect(call).to_contain_text(command)
+        await expect(call).to_contain_text("running")
+        await call.click()
+        await expect(page.get_by_role("region", name="Details")).to_contain_text(command)
+        (world.work / "go").touch()
+        assert (await message).json()["reply"] == "It is there."
+        await expect(call).to_have_count(1)
+        await expect(call).not_to_contain_text("running")
+        assert tab.errors == []
+
+
+async def test_open_trace_shows_a_call_as_soon_as_it_begins(world: World, browser: Browser) -> None:
+    commands = [f"touch here{n}; until [ -e go{n} ]; do sleep 0.1; done" for n in (1, 2)]
+    world.model.script.extend(Reply(calls=(("exec", json.dumps({"command": each})),)) for each in commands)
+    world.model.script.append(Reply("They are there."))
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/work")
+        message = asyncio.ensure_future(daemon.post("Wait for it.", session="main"))
+        await tab.page.get_by_role("region", name="Now").get_by_role("link").click()
+        calls = tab.page.get_by_role("option").filter(has_text="exec")
+        for n in (1, 2):
+            await expect(calls).to_have_count(n)
+            await expect(calls.last).to_contain_text("running")
+            await until((world.work / f"here{n}").exists)
+            (world.work / f"go{n}").touch()
+        assert (await message).json()["reply"] == "They are there."
+        await expect(calls.filter(has_text="running")).to_have_count(0)
+        assert tab.errors == []
+
+
 async def test_task_that_begins_while_the_page_loads_is_shown(world: World, browser: Browser) -> None:
     # events were heard from a place known only after the tasks had been read
     async with world.serve() as daemon:

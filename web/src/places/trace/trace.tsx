@@ -4,13 +4,15 @@ import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { useTrace } from "../../api/queries";
-import type { ApprovalAnswer, SpanAnswer, TraceAnswer } from "../../api/schema";
+import type { ApprovalAnswer, SpanAnswer, TaskAnswer, TraceAnswer } from "../../api/schema";
 import { duration, money, number, percent, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
+import { useDoing } from "../../parts/doing";
 import { OpenedFile } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
+import { underWay } from "../../parts/underway";
 import { approvalWord, endWord, endedWord, purposeWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
@@ -30,7 +32,7 @@ export function Trace({ id }: { id: string }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const spans = useMemo(() => ordered(trace.data?.spans ?? []), [trace.data]);
+  const spans = useMemo(() => ordered(trace.data ? [...trace.data.spans, ...underWay(trace.data)] : []), [trace.data]);
   if (trace.isPending) return <Page title={t("Trace")} wide><Skeleton rows={8} className="h-9" /></Page>;
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
   const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
@@ -44,9 +46,20 @@ export function Trace({ id }: { id: string }) {
         </div>
         {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} stopped={wasStopped(trace.data)} />}
       </div>
+      {trace.data.task && <Follow task={trace.data.task} id={id} />}
       <OpenedFile />
     </Page>
   );
+}
+
+/** Reads anew when a call begins: no event tells of it before its end. */
+function Follow({ task, id }: { task: TaskAnswer; id: string }) {
+  const doing = useDoing(task);
+  const { refetch } = useTrace(id);
+  useEffect(() => {
+    if (doing) void refetch();
+  }, [doing, refetch]);
+  return null;
 }
 
 function title(trace: TraceAnswer): string {
@@ -111,6 +124,9 @@ function Gone() {
 /** The end of the wait: the answer, or now. */
 const until = (approval: ApprovalAnswer) => approval.answered ?? (approval.state === "open" ? Date.now() / 1000 : approval.expires);
 
+/** The length of a span in seconds; of a call under way, so far. */
+const lengthOf = (span: SpanAnswer) => (span.metadata.running ? Math.max(0, Date.now() / 1000 - span.started_at) : span.seconds ?? 0);
+
 /** The approval that this span is about. */
 const approvalOf = (span: SpanAnswer, approvals: readonly ApprovalAnswer[]) =>
   approvals.filter((each) => each.tool === span.title).sort((one, other) => Math.abs(one.asked - span.started_at) - Math.abs(other.asked - span.started_at))[0];
@@ -132,7 +148,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
   const slow = useMemo(() => critical(spans), [spans]);
   const all = [
     Math.min(...spans.map((each) => each.span.started_at)),
-    Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)), ...trace.approvals.map(until)),
+    Math.max(...spans.map((each) => each.span.started_at + lengthOf(each.span)), ...trace.approvals.map(until)),
   ] as const;
   const [start, end] = zoom ?? all;
   const span = spans.find((each) => each.span.id === chosen)?.span;
@@ -192,11 +208,11 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
-                {span.started_at <= end && span.started_at + (span.seconds ?? 0) >= start && <span
+                {span.started_at <= end && span.started_at + lengthOf(span) >= start && <span
                   className={`absolute inset-y-0.5 rounded-sm ${span.kind === "turn" ? "opacity-40" : ""}`}
                   style={{
                     insetInlineStart: place(span.started_at),
-                    width: span.seconds === null ? 3 : `max(3px, ${reach(span.started_at, span.started_at + span.seconds)})`,
+                    width: `max(3px, ${reach(span.started_at, span.started_at + lengthOf(span))})`,
                     background: span.kind === "turn" ? "var(--event)" : colour,
                   }}
                 />}
@@ -205,7 +221,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                     style={{ insetInlineStart: place(asked.asked), width: reach(asked.asked, until(asked)) }} />
                 )}
               </span>
-              <span className="text-end text-xs text-muted">{duration(span.seconds)}</span>
+              <span className="text-end text-xs text-muted">{span.metadata.running ? t("running") : duration(span.seconds)}</span>
               <span className="hidden text-end text-xs text-muted @4xl:block">{span.event.usage ? money(span.event.usage.cost_usd) : ""}</span>
             </button>
           );
