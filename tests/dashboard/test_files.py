@@ -77,6 +77,21 @@ async def test_pdf_and_image_of_the_work_repository_are_shown(world: World, full
         assert tab.errors == []
 
 
+async def test_text_longer_than_its_preview_is_saved_whole(world: World, browser: Browser) -> None:
+    whole = b"one of many lines\n" * 20_000
+    async with world.serve():
+        write_work(world, "long.txt", whole)
+        tab = await open_tab(world, browser, "/files?path=long.txt")
+        page = tab.page
+        await expect(page.get_by_text("truncated")).to_be_visible()
+        async with page.expect_download() as saving:
+            await page.get_by_role("button", name="Save long.txt").click()
+        saved = await saving.value
+        assert saved.suggested_filename == "long.txt"
+        assert Path(await saved.path()).read_bytes() == whole
+        assert tab.errors == []
+
+
 async def test_file_is_found_by_its_name(world: World, full_browser: Browser) -> None:
     async with world.serve():
         write_work(world, "bill.pdf", BILL)

@@ -67,6 +67,24 @@ async def test_memory_pipeline_counts_queued_and_derived_items_and_links_to_them
         assert tab.errors == []
 
 
+async def test_memories_are_listed_to_the_oldest_one(world: World, browser: Browser) -> None:
+    async with world.serve():
+        async with at_the_socket(world) as client:
+            for n in range(130):
+                (await client.post("/memory/items", json={"text": f"Note {n}."})).raise_for_status()
+        tab = await open_tab(world, browser, "/memory?layer=fact")
+        page = tab.page
+        items, older = page.get_by_role("article", name="memory"), page.get_by_role("button", name="Show older")
+        for count in (60, 120):
+            await expect(items).to_have_count(count)
+            await older.click()
+        await expect(items).to_have_count(130)
+        await expect(older).to_have_count(0)
+        notes = await items.all_inner_texts()
+        assert [int(re.findall(r"Note (\d+)", each)[0]) for each in notes] == [*reversed(range(130))]
+        assert tab.errors == []
+
+
 async def test_memory_is_searched_as_of_a_day(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/memory")

@@ -342,6 +342,7 @@ class MemoryQuery:
         "search memory as it was then (Unix seconds): without later items, with those replaced since", 0.0, at_least=0
     )
     waiting: str = field("items that wait for `vectors`, `facts` or `observations`, oldest first", "")
+    before: str = field("without search words: items older than this one, by its whole id", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,8 @@ async def test_poisoned_memories_are_listed_by_origin_and_undone_by_time_and_sou
         await memory(hob).items.add("The owner's bank is Y.")
         listed = await memory(hob).items.items(MemoryQuery(origin="web"))
         assert [item["text"] for item in listed["items"]] == ["the owner's bank is X", "old page"]
+        older = await memory(hob).items.items(MemoryQuery(origin="web", before=listed["items"][0]["id"]))
+        assert [item["text"] for item in older["items"]] == ["old page"]
         done = await memory(hob).upkeep.forget(ForgetRequest(source="tool", since=now - 3_600, preview=False))
         assert [item["text"] for item in done["items"]] == ["the owner's bank is X"]
         left = {item.text for item in await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")}

@@ -1765,7 +1765,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/search": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string };
+    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string; before?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };
@@ -1795,7 +1795,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/items": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string };
+    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string; before?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };

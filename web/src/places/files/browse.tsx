@@ -1,5 +1,5 @@
-import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { ChevronRight, CornerDownRight, File, FileText, Folder, FolderOpen, Link2, Search } from "lucide-react";
+import { useMutation, useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { ChevronRight, CornerDownRight, Download, File, FileText, Folder, FolderOpen, Link2, Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useSearchParams } from "wouter";
 import { call, fetchRepoFile } from "../../api/client";
@@ -141,13 +141,22 @@ function Binary({ repo, path }: { repo: Repo; path: string }) {
   return <div className="p-4">{file.data ? <Preview blob={file.data} name={path.split("/").at(-1)!} /> : <div className="skeleton h-40" />}</div>;
 }
 
+/** Saves a file as if a link to it had been pressed. */
+function saveAs(blob: Blob, name: string) {
+  const url = URL.createObjectURL(blob);
+  Object.assign(document.createElement("a"), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 function Content({ repo, path }: { repo: Repo; path: string }) {
   const file = useQuery({ queryKey: ["repo", repo, "file", path], queryFn: () => call("GET /api/v1/repo/file", { query: { repo, path } }) });
   const markdown = /\.(md|markdown)$/i.test(path);
   const [raw, setRaw] = useState(false);
+  const save = useMutation({ mutationFn: () => fetchRepoFile(repo, path), onSuccess: (blob) => saveAs(blob, name) });
   if (file.isError) return <Failure error={file.error} retry={() => void file.refetch()} />;
   if (!file.data) return <Skeleton rows={8} className="h-6" />;
   const lines = file.data.content.split("\n");
+  const name = path.split("/").at(-1)!;
   return (
     <Card className="overflow-hidden">
       <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
@@ -155,7 +164,9 @@ function Content({ repo, path }: { repo: Repo; path: string }) {
         {file.data.cut && <Badge tone="warn">{t("truncated")}</Badge>}
         <span className="text-xs text-muted">{tn("{count} byte", "{count} bytes", file.data.size)}</span>
         {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("Rendered") : t("Source")}</Button>}
+        {!file.data.binary && <Button look="quiet" className="min-h-8" icon={Download} aria-label={t("Save {name}", { name })} disabled={save.isPending} onClick={() => save.mutate()}>{t("Save")}</Button>}
       </div>
+      {save.isError && <div className="px-4 py-2"><Failure error={save.error} /></div>}
       {file.data.binary ? (
         <Binary repo={repo} path={path} />
       ) : markdown && !raw ? (

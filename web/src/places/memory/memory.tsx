@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Brain, Plus, Recycle, Search, Trash2, X } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
@@ -15,6 +15,7 @@ import { Facts } from "./facts";
 import { Goals, Inside } from "./known";
 import { Pipeline } from "./pipeline";
 
+const PAGE = 60;
 const WAITING = ["vectors", "facts", "observations"] as const;
 
 /** Memory: the pipeline, the items with search, facts, goals and internals. */
@@ -113,14 +114,17 @@ function One({ id, onForget, onAll }: { id: string; onForget: (id: string) => vo
 
 function Items({ query, layer, on, waiting, onForget }: { query: string; layer: string; on: string; waiting: string; onForget: (id: string) => void }) {
   const [open, setOpen] = useState("");
-  const found = useQuery({
+  const words = waiting ? "" : query;
+  const found = useInfiniteQuery({
     queryKey: ["memory", "items", query, layer, on, waiting],
-    queryFn: () => call("GET /api/v1/memory/search", { query: { query: waiting ? "" : query, layer, waiting, limit: 60, ...(on ? { as_of: endOf(on) } : {}) } }),
+    queryFn: ({ pageParam }) => call("GET /api/v1/memory/search", { query: { query: words, layer, waiting, limit: PAGE, before: pageParam, ...(on ? { as_of: endOf(on) } : {}) } }),
+    initialPageParam: "",
+    getNextPageParam: ({ items }) => (words || items.length < PAGE ? undefined : items.at(-1)!.id),
     placeholderData: (before) => before,
   });
   if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
   if (!found.data) return <Skeleton rows={5} className="h-16" />;
-  const items = found.data.items;
+  const items = found.data.pages.flatMap((page) => page.items);
   if (!items.length) {
     return (
       <Empty icon={Brain} title={on ? t("No matching memories on that day.") : waiting ? t("The queue is empty.") : query ? t("No matching memories.") : t("No memories here yet.")}>
@@ -130,11 +134,14 @@ function Items({ query, layer, on, waiting, onForget }: { query: string; layer: 
   }
   const best = Math.max(...items.map((each) => each.score ?? 0), 0.0001);
   return (
-    <Card className="divide-y divide-line">
-      {items.map((each) => (
-        <Item key={each.id} item={each} best={best} open={open === each.id} onOpen={() => setOpen(open === each.id ? "" : each.id)} onForget={() => onForget(each.id)} />
-      ))}
-    </Card>
+    <>
+      <Card className="divide-y divide-line">
+        {items.map((each) => (
+          <Item key={each.id} item={each} best={best} open={open === each.id} onOpen={() => setOpen(open === each.id ? "" : each.id)} onForget={() => onForget(each.id)} />
+        ))}
+      </Card>
+      {found.hasNextPage && <Button className="mt-3 w-full" disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>{t("Show older")}</Button>}
+    </>
   );
 }
 

@@ -79,6 +79,7 @@ class OwnerSelection:
             "i.origin = ?": criteria.origin,
             "i.at >= ?": criteria.since,
             STOOD: criteria.as_of,
+            "(i.at, i.seq) < (SELECT at, seq FROM memory_items WHERE id = ?)": criteria.before,
         }
         chosen: list[tuple[str, object]] = [(test, value) for test, value in tests.items() if value]
         if standing and not criteria.as_of:
