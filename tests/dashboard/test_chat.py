@@ -422,6 +422,29 @@ async def test_files_are_attached_by_drop_and_paste_with_thumbnails(world: World
         assert tab.errors == []
 
 
+async def test_sent_files_are_named_while_their_turn_runs(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, form = tab.page, tab.page.locator("form")
+        await page.evaluate(BRING, ["drop", "dot.png", "image/png", DOT])
+        await expect(form.get_by_text("dot.png")).to_be_visible()
+        wait = json.dumps({"command": "touch here; until [ -e go ]; do sleep 0.1; done"})
+        world.model.script.extend([Reply(calls=(("exec", wait),)), Reply("A dot.")])
+        await page.get_by_role("button", name="Send").click()
+        await until((world.work / "here").exists)
+        beside = await tab.beside("/chat?session=api:main")
+        for each in (page, beside.page):
+            conversation = each.get_by_test_id("conversation")
+            await expect(conversation.get_by_text("dot.png")).to_be_visible()
+            await expect(conversation.get_by_text("A dot.")).to_have_count(0)
+        (world.work / "go").touch()
+        for each in (page, beside.page):
+            conversation = each.get_by_test_id("conversation")
+            await expect(conversation.get_by_text("A dot.")).to_be_visible()
+            await expect(conversation.get_by_text("dot.png")).to_have_count(1)
+        assert tab.errors == beside.errors == []
+
+
 async def test_attached_documents_are_shown_and_can_be_saved(world: World, browser: Browser) -> None:
     files = [
         FilePayload(name="plan.md", mimeType="text/markdown", buffer=b"# The plan\n\n- *Sunday*"),

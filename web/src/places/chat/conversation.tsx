@@ -23,11 +23,11 @@ import { Sent } from "./sent";
 `replied`: its question was answered by the next message, which shows the rest of the turn. */
 type Growing = {
   key: string; id: string; trace: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean;
-  replied?: TaskAnswer; replies?: TaskAnswer; sent?: SentMessageAnswer[];
+  replied?: TaskAnswer; replies?: TaskAnswer; sent?: SentMessageAnswer[]; files?: Unsent["attachments"];
 };
 
-const growingOf = ({ key, message }: Unsent, replies?: TaskAnswer): Growing =>
-  ({ key, id: "", trace: "", text: message, answer: "", steps: [], problem: "", over: false, replies });
+const growingOf = ({ key, message, attachments }: Unsent, replies?: TaskAnswer): Growing =>
+  ({ key, id: "", trace: "", text: message, files: attachments, answer: "", steps: [], problem: "", over: false, replies });
 
 /** Prefix of conversations that memory ignores. */
 const PRIVATE = "private-";
@@ -221,7 +221,7 @@ export function Conversation({ session }: { session: string }) {
           {!latest && <Button className="self-center" disabled={history.isFetchingPreviousPage} onClick={() => { hold(); void history.fetchPreviousPage(); }}>{t("Load later messages")}</Button>}
           {latest && growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
-              {!(one.trace && kept.has(one.trace)) && <Mine text={one.text} />}
+              {!(one.trace && kept.has(one.trace)) && <Mine text={one.text} files={one.files} />}
               {!one.id && !one.over && connection.state !== "open" && <p className="-mt-3 text-end text-xs text-muted">{t("Not confirmed yet. It is sent again once the connection is back.")}</p>}
               {one.steps.length > 0 && !one.over && !questions.length && (
                 <p className="flex items-center gap-2 text-sm text-muted">
@@ -276,9 +276,9 @@ function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string
     if (!connected || unnamed || !found.length) return;
     for (const each of found) seen.current.add(each.id);
     void call("GET /api/v1/timeline", { query: { session, kind: "inbound", limit: 100 } }).then(({ events }) => {
-      const texts = new Map(events.map((each) => [each.trace_id, each.text])); // a task holds only the beginning
+      const said = new Map(events.map((each) => [each.trace_id, each])); // a task holds only the beginning
       onFound(found.reverse().map((each) => ({
-        key: each.id, id: each.id, trace: each.trace_id, text: texts.get(each.trace_id) ?? each.title, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
+        key: each.id, id: each.id, trace: each.trace_id, text: said.get(each.trace_id)?.text ?? each.title, files: said.get(each.trace_id)?.files, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
       })));
     });
   });

@@ -13,7 +13,7 @@ import { Markdown } from "../../parts/markdown";
 import { Document, Media } from "../../parts/media";
 import { AskedBy } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
-import { sends } from "./composer";
+import { sends, type Draft } from "./composer";
 import { Beside } from "./panel";
 import { Sent } from "./sent";
 
@@ -84,7 +84,8 @@ function Note({ text }: { text: string }) {
   );
 }
 
-export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[] }) {
+/** The owner's message. `files`: what was sent with one that is not in the history yet. */
+export function Mine({ text, entry, more = [], files = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[]; files?: Draft["files"] }) {
   const say = useContext(Edit);
   const [draft, setDraft] = useState<string | null>(null);
   const lost = useConnection().state === "lost";
@@ -113,6 +114,7 @@ export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAn
       <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
         {!(entry && isWith(entry)) && text}
         {parts.length > 0 && <div className={`flex flex-col gap-1.5 ${parts === more ? "mt-2" : ""}`}>{parts.map((each) => <With key={each.n} entry={each} />)}</div>}
+        {files.map((each) => <p key={each.id} className="flex items-center gap-2 text-sm"><Paperclip size={14} aria-hidden className="shrink-0 text-muted" /> <bdi className="break-all">{each.voice ? t("Voice note") : each.name || t("Image")}</bdi></p>)}
       </div>
       {entry && !isWith(entry) && entry.images.map((each) => <Media key={each.id} id={each.id} />)}
       {entry && (isWith(entry) || !may("admin")) && <Under entry={entry} />}
