@@ -426,6 +426,7 @@ async def test_sent_files_are_named_while_their_turn_runs(world: World, browser:
     async with world.serve():
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page, form = tab.page, tab.page.locator("form")
+        await expect(page.get_by_label("Message to Hob")).to_be_enabled()
         await page.evaluate(BRING, ["drop", "dot.png", "image/png", DOT])
         await expect(form.get_by_text("dot.png")).to_be_visible()
         wait = json.dumps({"command": "touch here; until [ -e go ]; do sleep 0.1; done"})
@@ -443,6 +444,48 @@ async def test_sent_files_are_named_while_their_turn_runs(world: World, browser:
             await expect(conversation.get_by_text("A dot.")).to_be_visible()
             await expect(conversation.get_by_text("dot.png")).to_have_count(1)
         assert tab.errors == beside.errors == []
+
+
+async def test_files_of_a_draft_are_kept_with_it(world: World, browser: Browser) -> None:
+    uploads = list[Route]()
+
+    async def held(route: Route) -> None:
+        uploads.append(route)
+
+    async with world.serve() as daemon:
+        for session in ("api:one", "api:two"):
+            await daemon.post("hello", session=session)
+        tab = await open_tab(world, browser, "/chat?session=api:one")
+        page, form = tab.page, tab.page.locator("form")
+        listed = page.get_by_role("complementary", name="Conversations").get_by_role("listitem")
+        await expect(page.get_by_label("Message to Hob")).to_be_enabled()
+        await page.evaluate(BRING, ["drop", "dot.png", "image/png", DOT])
+        await expect(form.get_by_text("dot.png")).to_be_visible()
+        await page.route("**/api/v1/attachments", held)
+        await page.evaluate(BRING, ["drop", "late.txt", "text/plain", "SGk="])
+        await until(lambda: bool(uploads))
+        await listed.filter(has_text="two").get_by_role("button").first.click()
+        await expect(form.get_by_text("dot.png")).to_have_count(0)
+        async with page.expect_response("**/api/v1/attachments"):
+            await uploads[0].continue_()
+        await listed.filter(has_text="one").get_by_role("button").first.click()
+        for change in ("Deutsch", "reload"):
+            await expect(form.get_by_text("late.txt")).to_be_visible()
+            await expect(form.get_by_text("dot.png")).to_be_visible()
+            await expect(form.locator("img")).to_have_count(1)
+            if change == "reload":
+                await page.reload()
+            else:
+                await page.get_by_role("button", name=change).click()
+        await expect(form.get_by_text("late.txt")).to_be_visible()
+        await form.get_by_role("button", name="late.txt entfernen").click()
+        world.model.script.append(Reply("A dot."))
+        await page.get_by_role("button", name="Senden").click()
+        conversation = page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("A dot.")).to_be_visible()
+        await expect(conversation.get_by_text("dot.png")).to_be_visible()
+        await expect(form.get_by_text("dot.png")).to_have_count(0)
+        assert tab.errors == []
 
 
 async def test_attached_documents_are_shown_and_can_be_saved(world: World, browser: Browser) -> None:

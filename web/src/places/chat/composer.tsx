@@ -6,10 +6,14 @@ import { useOffline } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
+import { useDraftFiles, type Attached } from "./drafts";
 
 const LARGEST = 25_000_000;
 
-export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
+export type Draft = { text: string; files: Attached[] };
+
+/** Thumbnails of this page's files. */
+const pictures = new Map<string, string>();
 
 /** Whether the keyboard is on the screen, where Enter is the only way to a line break. */
 const isTouch = () => matchMedia("(pointer: coarse)").matches;
@@ -26,7 +30,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
 }) {
   const kept = `hob.draft.${session}`;
   const [text, setText] = useState(() => new URLSearchParams(location.search).get("say") ?? sessionStorage.getItem(kept) ?? "");
-  const [files, setFiles] = useState<Draft["files"]>([]);
+  const [files, setFiles] = useDraftFiles(session);
   const [problems, setProblems] = useState<string[]>([]);
   const offline = useOffline();
   const [busy, setBusy] = useState(0);
@@ -45,7 +49,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     setText((typed) => [message, typed].filter(Boolean).join("\n\n"));
     setFiles((all) => [...(attachments ?? []), ...all]);
     setProblems([t("Not sent. {reason}", { reason: problem! })]);
-  }), [session]);
+  }), [session, setFiles]);
 
   async function take(given: Iterable<File>, voice = false) {
     const some = [...given];
@@ -57,8 +61,8 @@ export function Composer({ onSend, onStop, connected, session, model }: {
         if (!file.size) throw new Error(t("it is empty"));
         await file.slice(0, 1).arrayBuffer().catch(() => { throw new Error(t("it can't be read")); }); // a folder, or no longer there
         const { id } = await call("POST /api/v1/attachments", { body: file });
-        const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
-        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture, voice }]);
+        if (file.type.startsWith("image/")) pictures.set(id, URL.createObjectURL(file));
+        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", voice }]);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         setProblems((all) => [...all, t("{name} was not attached: {reason}", { name: file.name, reason })]);
@@ -72,7 +76,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     if (offline) return;
     onSend({ text: text.trim(), files });
     setText("");
-    setFiles([]);
+    setFiles(() => []);
     setProblems([]);
     box.current?.focus();
   }
@@ -121,7 +125,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           <ul className="flex flex-wrap gap-2 px-3 pt-3">
             {files.map((file) => (
               <li key={file.id} className="flex items-center gap-1 rounded-full bg-sunken ps-3 text-sm">
-                {file.picture && <img src={file.picture} alt="" className="-ms-2 size-8 rounded-full object-cover" />}
+                {pictures.has(file.id) && <img src={pictures.get(file.id)} alt="" className="-ms-2 size-8 rounded-full object-cover" />}
                 <span className="max-w-48 truncate">{file.name}</span>
                 <Button look="quiet" icon={X} label={t("Remove {name}", { name: file.name })} className="min-h-8 px-2"
                   onClick={() => setFiles((all) => all.filter((each) => each !== file))} />

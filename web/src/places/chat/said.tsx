@@ -13,7 +13,8 @@ import { Markdown } from "../../parts/markdown";
 import { Document, Media } from "../../parts/media";
 import { AskedBy } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
-import { sends, type Draft } from "./composer";
+import { sends } from "./composer";
+import type { Attached } from "./drafts";
 import { Beside } from "./panel";
 import { Sent } from "./sent";
 
@@ -85,7 +86,7 @@ function Note({ text }: { text: string }) {
 }
 
 /** The owner's message. `files`: what was sent with one that is not in the history yet. */
-export function Mine({ text, entry, more = [], files = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[]; files?: Draft["files"] }) {
+export function Mine({ text, entry, more = [], files = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[]; files?: Attached[] }) {
   const say = useContext(Edit);
   const [draft, setDraft] = useState<string | null>(null);
   const lost = useConnection().state === "lost";
