@@ -359,6 +359,36 @@ async def test_long_conversation_keeps_few_rows_and_the_readers_place(world: Wor
         assert tab.errors == []
 
 
+async def test_list_of_many_conversations_keeps_few_rows_and_shows_the_chosen_one(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve():
+        for number in range(200):
+            await asyncio.to_thread(fill, world, f"api:old-{number}", 1)
+        tab = await open_tab(world, browser, "/chat?session=api:old-60")
+        page = tab.page
+        listed = page.get_by_role("complementary", name="Conversations")
+        rows = listed.get_by_role("listitem")
+        chosen = listed.locator("[aria-current]")
+        await expect(chosen).to_be_in_viewport()
+        await expect(chosen).to_contain_text("old-60")
+        assert await rows.count() <= 100
+        await expect(rows.first).to_have_attribute("aria-setsize", "200")
+        await chosen.focus()
+        for _ in range(40):  # past the rename, archive and delete of the chosen one, and far beyond the view
+            await page.keyboard.press("Tab")
+        focused = listed.locator("li:has(button:focus)")
+        place = int(await focused.get_attribute("aria-posinset") or 0)
+        await expect(focused).to_be_in_viewport()
+        await page.keyboard.press("Enter")
+        await expect(focused.locator("[aria-current]")).to_be_in_viewport()
+        assert int(await focused.get_attribute("aria-posinset") or 0) == place
+        assert await rows.count() <= 100
+        await listed.get_by_label("Find a conversation").fill("old-17")
+        await expect(rows).to_have_count(11)
+        assert tab.errors == []
+
+
 async def test_message_sent_from_far_above_is_answered_at_the_end(world: World, browser: Browser) -> None:
     async with world.serve():
         await asyncio.to_thread(fill, world, "api:long", 200)

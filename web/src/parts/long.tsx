@@ -11,6 +11,8 @@ export type Rows = {
   size: number;
   row: (index: number) => ReactNode;
   rowKey: (index: number) => string | number;
+  /** The key of a row to scroll into view when it comes or changes. */
+  shown?: string | number;
   label?: string;
   /** The nesting of a row, for screen readers. */
   level?: (index: number) => number;
@@ -29,8 +31,10 @@ function Whole(rows: Rows) {
   return (
     <ul aria-label={rows.label} className={rows.className} style={rows.style}>
       {Array.from({ length: rows.count }, (_, index) => (
-        <li key={rows.rowKey(index)} aria-level={rows.level?.(index)} className={rows.rowClass}>{rows.row(index)}</li>
+        <li key={rows.rowKey(index)} aria-level={rows.level?.(index)} className={rows.rowClass} ref={rows.shown !== undefined && rows.rowKey(index) === rows.shown ? inView : undefined}>{rows.row(index)}</li>
       ))}
     </ul>
   );
 }
+
+const inView = (row: HTMLElement | null) => row?.scrollIntoView({ block: "nearest" });

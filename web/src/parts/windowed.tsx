@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Rows } from "./long";
 
 /** A `LongList` of which only the rows near the view are in the page. */
@@ -33,6 +33,13 @@ export function Windowed(rows: Rows) {
     size.current = usual;
     virtual.measure();
   }, [box, virtual]);
+  const { shown } = rows;
+  const place = shown === undefined ? -1 : Array.from({ length: rows.count }, (_, index) => rows.rowKey(index)).indexOf(shown);
+  const isThere = place >= 0 && !!box;
+  useEffect(() => { // once: where it moves to later must not move the reader
+    if (isThere) virtual.scrollToIndex(place);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [shown, isThere]);
   return (
     <ul ref={list} aria-label={rows.label} className={rows.className} style={{ ...rows.style, height: virtual.getTotalSize(), position: "relative" }}
       onFocus={(event) => setHeld(Number((event.target as HTMLElement).closest<HTMLElement>("[data-index]")?.dataset.index ?? -1))} onBlur={() => setHeld(-1)}>

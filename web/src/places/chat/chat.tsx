@@ -6,6 +6,7 @@ import { call } from "../../api/client";
 import { randomKey } from "../../api/outbox";
 import { useCanvas, useSessions } from "../../api/queries";
 import { t } from "../../i18n";
+import { LongList } from "../../parts/long";
 import { sessionWord } from "../../parts/words";
 import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
@@ -90,9 +91,10 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
         className="mb-2 h-9 w-full rounded-md border border-line bg-surface px-2.5"
       />
       {sessions.isPending && <Skeleton rows={4} className="h-12" />}
-      <ul className="flex flex-col gap-0.5">
-        {shown.map((each) => (
-          <li key={each.session}>
+      <LongList count={shown.length} size={54} shown={chosen} rowClass="pb-0.5" rowKey={(index) => shown[index]!.session} row={(index) => {
+        const each = shown[index]!;
+        return (
+          <>
             <button
               type="button"
               onClick={() => open(each.session)}
@@ -111,9 +113,9 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
             {each.session === chosen && (
               <SessionActs key={each.session} session={each.session} title={each.title} archived={archived} onGone={() => go("/chat")} />
             )}
-          </li>
-        ))}
-      </ul>
+          </>
+        );
+      }} />
       {sessions.data && !shown.length && <p className="px-2.5 py-2 text-sm text-muted">{archived ? t("No archived conversations.") : wanted ? t("No matching conversations.") : t("No conversations yet.")}</p>}
       <Button look="quiet" icon={Archive} aria-pressed={archived} className="mt-2 w-full" onClick={() => setArchived(!archived)}>
         {archived ? t("Back to all conversations") : t("Archived conversations")}
