@@ -289,8 +289,6 @@ async def test_message_shows_its_files_and_a_missing_answer_as_a_note(world: Wor
         for each in names:
             await expect(conversation.get_by_text(each, exact=True)).to_be_visible()
         await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)
-        await conversation.get_by_role("button", name="Retry").click()
-        await expect(conversation.get_by_text("Attached files are not sent again.")).to_be_visible()
         world.model.script.append(Reply(fault=Fault.UNAUTHORIZED))
         await daemon.post("And now?", session="main")
         await expect(conversation.get_by_role("alert")).to_contain_text("No answer: the model's key was refused.")
@@ -515,6 +513,37 @@ async def test_files_of_a_draft_are_kept_with_it(world: World, browser: Browser)
         await expect(conversation.get_by_text("A dot.")).to_be_visible()
         await expect(conversation.get_by_text("dot.png")).to_be_visible()
         await expect(form.get_by_text("dot.png")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_files_are_sent_again_with_an_edited_or_retried_message(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, form, conversation = tab.page, tab.page.locator("form"), tab.page.get_by_test_id("conversation")
+        await expect(page.get_by_label("Message to Hob")).to_be_enabled()
+        await page.evaluate(BRING, ["drop", "plan.txt", "text/plain", "SGk="])
+        await page.evaluate(BRING, ["drop", "dot.png", "image/png", DOT])
+        await expect(form.get_by_text("dot.png")).to_be_visible()
+        await say(page, "Look.")
+        for number, text in enumerate(("Look.", "Look again."), 1):
+            await expect(conversation.get_by_role("button", name="plan.txt")).to_be_visible()  # its file is known
+            world.model.script.append(Reply(f"Answer {number}."))
+            here = page.url
+            if number == 1:
+                await conversation.get_by_role("button", name="Retry").click()
+            else:
+                await conversation.get_by_role("button", name="Edit").click()
+                edited = conversation.locator("form")
+                for name in ("plan.txt", "dot.png"):
+                    await expect(edited.get_by_text(name)).to_be_visible()
+                await edited.get_by_role("textbox").fill(text)
+                await edited.get_by_role("button", name="Send").click()
+            await expect(page).not_to_have_url(here)
+            await expect(conversation.get_by_text(f"Answer {number}.")).to_be_visible()
+            await expect(conversation).to_contain_text(text)
+            for name in ("plan.txt", "dot.png"):
+                await expect(conversation.get_by_text(name)).to_have_count(1)
+            await expect(conversation.get_by_role("button", name="Enlarge image")).to_be_visible()
         assert tab.errors == []
 
 

@@ -101,7 +101,7 @@ export const GERMAN: Record<string, string> = {
   "Arguments": "Argumente",
   "Stopped.": "Angehalten.",
   "No answer: {reason}.": "Keine Antwort: {reason}.",
-  "Attached files are not sent again.": "Angehängte Dateien werden nicht noch einmal gesendet.",
+  "Some of its files are no longer there.": "Einige Dateien dieser Nachricht sind nicht mehr da.",
   "Off the record: Hob remembers nothing from this conversation.": "Vertraulich: Hob merkt sich nichts aus dieser Unterhaltung.",
   "Ask a question, drop a file, or type / for commands. Hob asks before it does anything that can't be undone.": "Stell eine Frage, leg eine Datei ab, oder tippe / für Befehle. Hob fragt dich, bevor es etwas tut, das sich nicht rückgängig machen lässt.",
   "Audit": "Protokoll",

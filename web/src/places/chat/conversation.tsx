@@ -105,8 +105,8 @@ export function Conversation({ session }: { session: string }) {
   const [, go] = useLocation();
   const [forked, setForked] = useState("");
   const goTo = useCallback(
-    (into: string, say = "") => {
-      if (say) sessionStorage.setItem(`hob.send.${into}`, say);
+    (into: string, text = "", files: Draft["files"] = []) => {
+      if (text) sessionStorage.setItem(`hob.send.${into}`, JSON.stringify({ text, files }));
       void client.invalidateQueries({ queryKey: ["sessions"] });
       go(`/chat?session=${encodeURIComponent(into)}`);
     },
@@ -148,22 +148,22 @@ export function Conversation({ session }: { session: string }) {
   });
 
   const edit = useCallback(
-    async (entry: EntryAnswer, text: string) => {
+    async (entry: EntryAnswer, text: string, files?: Draft["files"]) => {
       let into = `${session}-${randomKey().slice(0, 6)}`; // before the first message there is nothing to fork
       try {
         into = (await call("POST /api/v1/sessions/fork", { body: { session, before: entry.n } })).session;
       } catch (error) {
         if (!(error instanceof Problem && error.status === 400)) return setForked(error instanceof Error ? error.message : String(error));
       }
-      goTo(into, text);
+      goTo(into, text, files);
     },
     [goTo, session],
   );
   useEffect(() => {
-    const text = sessionStorage.getItem(`hob.send.${session}`);
-    if (!text || connection.state !== "open") return;
+    const draft = sessionStorage.getItem(`hob.send.${session}`);
+    if (!draft || connection.state !== "open") return;
     sessionStorage.removeItem(`hob.send.${session}`);
-    send({ text, files: [] });
+    send(JSON.parse(draft) as Draft);
   }, [connection.state, send, session]);
 
   // after reconnecting, follow pending messages again by id

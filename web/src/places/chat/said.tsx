@@ -19,7 +19,7 @@ import { Beside } from "./panel";
 import { Sent } from "./sent";
 
 /** Edits an earlier message in a fork of the conversation up to there. */
-export const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
+export const Edit = createContext<(entry: EntryAnswer, text: string, files?: Attached[]) => void>(() => undefined);
 
 /** The report of a background sub-agent; its first line names the sub-agent. */
 function Report({ text }: { text: string }) {
@@ -40,15 +40,25 @@ const FILE = /^\[attachment: (.*), ([^,\s]+\/[^,\s]+?)(?:, (\d+) bytes)?\]$/;
 /** Whether an entry is an attachment: a file, or the transcript of one. */
 const isWith = (entry: EntryAnswer) => entry.role === "user" && (FILE.test(entry.text) || entry.text.startsWith("[spoken"));
 
+/** Finds the file of an attachment among those sent with this trace. An image's entry has it. */
+function useFileOf(trace: string | null | undefined, entries: EntryAnswer[]) {
+  const sent = useQuery({
+    queryKey: ["trace", trace, "files"],
+    queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace!, kind: "inbound" } }),
+    enabled: !!trace && entries.some((each) => FILE.test(each.text) && !each.images.length),
+  });
+  return (entry: EntryAnswer): Attached | undefined => {
+    const name = FILE.exec(entry.text)?.[1];
+    const id = entry.images[0]?.id ?? sent.data?.events.flatMap((each) => each.files).find((each) => each.name === name)?.id;
+    return name && id ? { id, name, voice: entry.origin === "owner" } : undefined; // of a file it would be "file"
+  };
+}
+
 /** An attachment by name and size; a voice note by its transcript. */
 function With({ entry }: { entry: EntryAnswer }) {
   const [, name, kind, size] = FILE.exec(entry.text) ?? [];
-  const sent = useQuery({
-    queryKey: ["trace", entry.trace_id, "files"],
-    queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: entry.trace_id!, kind: "inbound" } }),
-    enabled: !!name && !!entry.trace_id && !entry.images.length,
-  });
-  const file = sent.data?.events.flatMap((each) => each.files).find((each) => each.name === name);
+  const found = useFileOf(entry.trace_id, [entry])(entry);
+  const file = entry.images.length ? undefined : found;
   return (
     <>
       <p className="flex items-center gap-2 text-sm text-muted">
@@ -85,24 +95,35 @@ function Note({ text }: { text: string }) {
   );
 }
 
+/** The names of files. */
+function Names({ files }: { files: Attached[] }) {
+  return files.map((each) => <p key={each.id} className="flex items-center gap-2 text-sm"><Paperclip size={14} aria-hidden className="shrink-0 text-muted" /> <bdi className="break-all">{each.voice ? t("Voice note") : each.name || t("Image")}</bdi></p>);
+}
+
 /** The owner's message. `files`: what was sent with one that is not in the history yet. */
 export function Mine({ text, entry, more = [], files = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[]; files?: Attached[] }) {
   const say = useContext(Edit);
   const [draft, setDraft] = useState<string | null>(null);
   const lost = useConnection().state === "lost";
+  const fileOf = useFileOf(entry?.trace_id, more);
+  const again = more.filter((each) => FILE.test(each.text)).map(fileOf);
+  const sent = again.filter((each) => !!each);
+  const whole = sent.length === again.length;
+  const resend = (text: string) => say(entry!, text, sent);
   if (entry && draft !== null) {
     return (
-      <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
+      <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); resend(draft.trim()); }}>
         <textarea autoFocus dir="auto" rows={Math.min(8, draft.split("\n").length + 1)} value={draft} onChange={(event) => setDraft(event.target.value)}
           onKeyDown={(event) => {
             if (event.key === "Escape") return setDraft(null);
             if (!sends(event)) return;
             event.preventDefault();
-            if (draft.trim()) say(entry, draft.trim());
+            if (draft.trim()) resend(draft.trim());
           }}
           aria-label={t("Edit message")} className="resize-none bg-transparent outline-none" />
+        <Names files={sent} />
         <div className="flex flex-wrap items-center justify-end gap-2">
-          <span className="me-auto text-xs text-muted">{t("Continues in a copy. This conversation stays as it is.")} {more.length > 0 && t("Attached files are not sent again.")}</span>
+          <span className="me-auto text-xs text-muted">{t("Continues in a copy. This conversation stays as it is.")} {!whole && t("Some of its files are no longer there.")}</span>
           <Button onClick={() => setDraft(null)}>{t("Cancel")}</Button>
           <Button type="submit" look="main" disabled={!draft.trim()}>{t("Send")}</Button>
         </div>
@@ -115,7 +136,7 @@ export function Mine({ text, entry, more = [], files = [] }: { text: string; ent
       <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
         {!(entry && isWith(entry)) && text}
         {parts.length > 0 && <div className={`flex flex-col gap-1.5 ${parts === more ? "mt-2" : ""}`}>{parts.map((each) => <With key={each.n} entry={each} />)}</div>}
-        {files.map((each) => <p key={each.id} className="flex items-center gap-2 text-sm"><Paperclip size={14} aria-hidden className="shrink-0 text-muted" /> <bdi className="break-all">{each.voice ? t("Voice note") : each.name || t("Image")}</bdi></p>)}
+        <Names files={files} />
       </div>
       {entry && !isWith(entry) && entry.images.map((each) => <Media key={each.id} id={each.id} />)}
       {entry && (isWith(entry) || !may("admin")) && <Under entry={entry} />}
@@ -124,7 +145,7 @@ export function Mine({ text, entry, more = [], files = [] }: { text: string; ent
           <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
             <Pencil size={12} aria-hidden /> {t("Edit")}
           </button>
-          <button type="button" disabled={lost} title={lost ? t("Offline. Available again when Hob is back.") : undefined} onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text disabled:opacity-45">
+          <button type="button" disabled={lost} title={lost ? t("Offline. Available again when Hob is back.") : undefined} onClick={() => (whole ? resend(entry.text) : setDraft(entry.text))} className="inline-flex items-center gap-1 hover:text-text disabled:opacity-45">
             <RotateCcw size={12} aria-hidden /> {t("Retry")}
           </button>
         </Under>
