@@ -278,6 +278,35 @@ async def test_timeline_separates_days_and_is_filtered_by_person_and_untrusted_c
         assert tab.errors == []
 
 
+async def test_minimum_cost_takes_a_decimal_comma_and_says_what_is_no_amount(world: World, browser: Browser) -> None:
+    await recorded(world, (EventKind.INBOUND, "ok", "owner", "Free of charge."))
+    async with world.serve():
+        context = await browser.new_context(locale="de-DE", reduced_motion="reduce", service_workers="block")
+        page = await context.new_page()
+        await page.goto(await link_of(world))
+        await page.locator("#main").wait_for()
+        await go(page, "/timeline?cost=abc")
+        cost, message, said = page.get_by_label("Mindestkosten"), page.get_by_role("alert"), page.get_by_role("feed")
+        await expect(message).to_have_text("Gib einen Betrag wie 0,01 ein.")
+        await expect(cost).to_have_attribute("aria-invalid", "true")
+        await cost.fill("")
+        await cost.press_sequentially("0,15")  # it begins with an amount that can be chosen
+        await expect(cost).to_be_focused()
+        await cost.press("Enter")
+        await expect(page).to_have_url(re.compile("cost=0.15$"))
+        await expect(cost).to_have_value("0,15")
+        await expect(message).to_have_count(0)
+        await expect(page.get_by_text("Keine passenden Ereignisse.")).to_be_visible()
+        for text in ("gratis", "0.0.1", "-1"):
+            await cost.fill(text)
+            await cost.blur()
+            await expect(message).to_be_visible()
+            await expect(page).to_have_url(re.compile("cost=0.15$"))
+        await cost.fill("")
+        await expect(said.get_by_text("Free of charge.")).to_be_visible()
+        await expect(message).to_have_count(0)
+
+
 async def test_times_are_in_the_readers_zone_and_texts_of_any_script_and_length_fit(
     world: World, browser: Browser
 ) -> None:

@@ -66,6 +66,7 @@ export const GERMAN: Record<string, string> = {
   "no tool": "kein Werkzeug",
   "Always available to the model": "Für das Modell immer verfügbar",
   "Minimum cost ($)": "Mindestkosten ($)",
+  "Enter an amount like {example}.": "Gib einen Betrag wie {example} ein.",
   "Proceed anyway": "Trotzdem fortfahren",
   "Abandon": "Aufgeben",
   "Facts": "Fakten",

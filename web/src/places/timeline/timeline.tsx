@@ -31,7 +31,7 @@ export function Timeline() {
   const filter = useMemo<Filter>(() => {
     const wanted: Filter = {};
     for (const name of ["text", "session", "kind", "name", "sender"] as const) wanted[name] = search.get(name) ?? undefined;
-    wanted.cost = Number(search.get("cost")) || undefined;
+    wanted.cost = Number(amountOf(search.get("cost") ?? "")) || undefined;
     if (search.has("authorized")) wanted.authorized = search.get("authorized") === "true";
     wanted.errors = search.get("errors") === "true" || undefined;
     wanted.tainted = search.get("tainted") === "true" || undefined;
@@ -122,6 +122,11 @@ function useFocused(focus: string, events: readonly PlacedEvent[], loaded: boole
 const wordsOf = (focus: string, ...lists: (readonly PlacedEvent[])[]) =>
   lists.flat().find((each) => each.trace_id === focus && each.kind === "inbound")?.text.split("\n")[0] || focus.slice(0, 8);
 
+/** An amount as the URL has it, with a decimal point; undefined if the text is none. */
+const amountOf = (text: string) => (/^(\d+[.,]?\d*|[.,]\d+)$/.test(text.trim()) ? text.trim().replace(",", ".") : undefined);
+/** Such an amount with the reader's decimal sign. */
+const readable = (amount: string) => (amountOf(amount) ? amount.replace(".", number(0.5)[1]!) : amount);
+
 const FURTHER = ["sender", "name", "authorized", "cost"] as const;
 
 /** Kinds of events to choose from, by their values in the URL. */
@@ -142,7 +147,7 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
   const rows: [(typeof FURTHER)[number], string, string[]][] = [
     ["sender", t("Person"), known((event) => event.sender_name || event.sender_id)],
     ["name", t("Tool, model or channel"), known((event) => event.name)],
-    ["cost", t("Minimum cost ($)"), ["0.001", "0.01", "0.1", "1"]],
+    ["cost", t("Minimum cost ($)"), ["0.001", "0.01", "0.1", "1"].map(readable)],
   ];
   const sessions = useSessions().data?.sessions ?? [];
   const choices: [string, string, [string, string][]][] = [
@@ -154,15 +159,7 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
   const put = (name: string, value: string) => { if (value !== (search.get(name) ?? "")) set(name, value); };
   return (
     <div className="mx-auto mt-2 grid max-w-4xl grid-cols-2 gap-2 text-sm sm:grid-cols-3">
-      {rows.map(([name, word, values]) => (
-        <label key={name} className="flex min-w-0 flex-col gap-1 text-muted">
-          {word}
-          <input key={search.get(name) ?? ""} defaultValue={search.get(name) ?? ""} list={`known-${name}`} inputMode={name === "cost" ? "decimal" : "text"} className={look}
-            onChange={(event) => { if (values.includes(event.target.value) || !event.target.value) put(name, event.target.value); }}
-            onBlur={(event) => put(name, event.target.value)} onKeyDown={(event) => { if (event.key === "Enter") put(name, event.currentTarget.value); }} />
-          <datalist id={`known-${name}`}>{values.map((each) => <option key={each} value={each} />)}</datalist>
-        </label>
-      ))}
+      {rows.map(([name, word, values]) => <Typed key={name} name={name} word={word} values={values} value={search.get(name) ?? ""} look={look} put={put} />)}
       {choices.map(([name, word, values]) => {
         const value = search.get(name) ?? "";
         return (
@@ -176,6 +173,38 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
           </label>
         );
       })}
+    </div>
+  );
+}
+
+/** A filter to type or to choose; it is in the URL once it is chosen, or its box is left or entered. */
+function Typed({ name, word, values, value, look, put }: { name: string; word: string; values: string[]; value: string; look: string; put: (name: string, value: string) => void }) {
+  const isCost = name === "cost";
+  const [text, setText] = useTyped(isCost ? readable(value) : value);
+  const [typing, setTyping] = useState(false);
+  const wrong = isCost && !!text && !typing && !amountOf(text);
+  const take = (typed: string) => {
+    const wanted = isCost && typed ? amountOf(typed) : typed;
+    if (wanted !== undefined) put(name, wanted);
+  };
+  const leave = () => {
+    setTyping(false);
+    take(text);
+  };
+  return (
+    <div className="min-w-0">
+      <label className="flex min-w-0 flex-col gap-1 text-muted">
+        {word}
+        <input value={text} list={`known-${name}`} inputMode={isCost ? "decimal" : "text"} className={look} aria-invalid={wrong} aria-describedby={wrong ? `wrong-${name}` : undefined}
+          onChange={({ target }) => {
+            setText(target.value);
+            setTyping(true);
+            if (values.includes(target.value) || !target.value) take(target.value);
+          }}
+          onBlur={leave} onKeyDown={(event) => { if (event.key === "Enter") leave(); }} />
+        <datalist id={`known-${name}`}>{values.map((each) => <option key={each} value={each} />)}</datalist>
+      </label>
+      {wrong && <p role="alert" id={`wrong-${name}`} className="mt-1 text-bad">{t("Enter an amount like {example}.", { example: readable("0.01") })}</p>}
     </div>
   );
 }
@@ -395,14 +424,20 @@ function fits(event: LiveEvent, filter: Filter): boolean {
   );
 }
 
-/** The text searched for. It is in the URL a moment after the last letter; one that a link brings into the URL is shown. */
-function SearchBox({ value, set }: { value: string; set: (name: string, value: string) => void }) {
+/** What is typed in a box whose value is in the URL; one that a link brings into the URL is shown. */
+function useTyped(value: string): [string, (text: string) => void] {
   const [text, setText] = useState(value);
   const [shown, setShown] = useState(value);
   if (value !== shown) {
     setShown(value);
     setText(value);
   }
+  return [text, setText];
+}
+
+/** The text searched for. It is in the URL a moment after the last letter. */
+function SearchBox({ value, set }: { value: string; set: (name: string, value: string) => void }) {
+  const [text, setText] = useTyped(value);
   useEffect(() => {
     if (text === value) return;
     const timer = setTimeout(() => set("text", text), 120);
