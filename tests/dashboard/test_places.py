@@ -1,11 +1,13 @@
 """Places of the page: long lists, times, titles and the keyboard, in a browser."""
 
+import asyncio
 import json
+import re
 import time
 from datetime import UTC, datetime
 
 import httpx2
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
@@ -138,6 +140,88 @@ async def test_titles_name_the_place_and_a_trace_is_read_with_the_keyboard(world
             assert detail
             assert (detail["x"] >= waterfall["x"] + waterfall["width"]) == beside
             assert (detail["y"] >= waterfall["y"] + waterfall["height"]) != beside
+        assert tab.errors == []
+
+
+async def test_palette_keeps_the_choice_in_sight_and_opens_nothing_of_an_earlier_text(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        for text in ("Hello.", "A weekend in Potsdam."):  # the conversation is called after its first message
+            await daemon.post(text, session="main")
+        tab = await open_tab(world, browser)
+        page, found = tab.page, tab.page.get_by_role("listbox", name="Results").get_by_role("option")
+        await page.set_viewport_size({"width": 800, "height": 360})
+        await page.keyboard.press("Control+k")
+        box = page.get_by_role("dialog").get_by_role("combobox")
+        await expect(box).to_be_focused()
+        for key, place in (("ArrowDown", 8), ("ArrowUp", 0)):
+            for _ in range(8):
+                await page.keyboard.press(key)
+            await expect(found.nth(place)).to_have_attribute("aria-selected", "true")
+            await expect(found.nth(place)).to_be_in_viewport(ratio=1)
+            await expect(box).to_be_in_viewport(ratio=1)
+        await box.fill("in potsdam")
+        message = found.filter(has_text="A weekend in Potsdam.")
+        await expect(message.first).to_be_visible()
+        answered = asyncio.Event()
+
+        async def held(route: Route) -> None:
+            await answered.wait()
+            await route.continue_()
+
+        asked = re.compile("text=zzqq|query=zzqq")
+        await page.route(asked, held)
+        async with page.expect_request(asked):
+            await box.fill("zzqq")
+        await expect(message.first).to_be_visible()
+        await page.keyboard.press("Enter")
+        answered.set()
+        await expect(page.get_by_role("dialog")).to_contain_text("No results.")
+        assert page.url == f"{tab.base}/"
+        await box.fill("in potsdam")
+        await expect(message.first).to_be_visible()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert page.url != f"{tab.base}/"
+        assert tab.errors == []
+
+
+async def test_command_of_the_palette_goes_to_the_open_conversation_and_loses_no_draft(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        for session in ("main", "api:garden"):
+            await daemon.post("Hello.", session=session)
+        tab = await open_tab(world, browser)
+        page, box = tab.page, tab.page.get_by_label("Message to Hob")
+
+        async def choose(command: str) -> None:
+            await page.keyboard.press("Control+k")
+            await page.get_by_role("dialog").get_by_role("combobox").fill(command)
+            await page.get_by_role("listbox", name="Results").get_by_role("option").filter(has_text=command).click()
+
+        for start, end in (
+            ("/chat", "/chat"),
+            ("/chat?session=api%3Agarden", "/chat?session=api%3Agarden"),
+            ("/work", "/chat"),
+        ):
+            await tab.go(end)
+            await box.fill(f"A draft in {end}")
+            await tab.go(start)
+            await choose("/compact")
+            await expect(box).to_have_value("/compact")
+            await expect(box).to_be_focused()
+            assert page.url == f"{tab.base}{end}"
+            await page.reload()
+            await expect(box).to_have_value("/compact")
+            await box.fill("")
+            await expect(box).to_have_value(f"A draft in {end}")
+        await choose("/status")
+        await expect(box).to_have_value("/status")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("/status", exact=True)).to_be_visible()
+        await expect(box).to_have_value("A draft in /chat")
         assert tab.errors == []
 
 

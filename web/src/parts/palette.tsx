@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Activity, Brain, FileText, MessageSquare, SquareSlash, type LucideIcon } from "lucide-react";
 import { Fragment, useDeferredValue, useState } from "react";
-import { useLocation } from "wouter";
+import { useLocation, useSearchParams } from "wouter";
 import { call, may } from "../api/client";
 import { useSessions } from "../api/queries";
 import { t } from "../i18n";
@@ -10,7 +10,7 @@ import { COMMANDS } from "./commands";
 import { maySee } from "./places";
 import { sessionWord } from "./words";
 
-type Found = { key: string; group: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
+type Found = { key: string; group: string; icon: LucideIcon; text: string; more: string; at?: number; href: string; old?: boolean };
 
 /** The first line of a message, without Markdown's marks. */
 const plain = (text: string) => (text.split("\n").find((each) => /\w/.test(each)) ?? text).replace(/^[#>\s*-]+/, "").replace(/(\*\*|__|`)/g, "").slice(0, 160);
@@ -21,7 +21,8 @@ export function Palette({ onClose, places }: {
 }) {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const [, go] = useLocation();
+  const [path, go] = useLocation();
+  const session = useSearchParams()[0].get("session");
   const wanted = useDeferredValue(text.trim());
   const sessions = useSessions().data?.sessions ?? [];
   const events = useQuery({
@@ -59,23 +60,28 @@ export function Palette({ onClose, places }: {
       })),
     ...(wanted.length > 1 ? (events.data?.events ?? []) : []).map((each) => ({
       key: each.event_id, group: t("Messages"), icon: Activity, text: plain(each.text), more: each.session ? sessionWord(each.session) : "", at: each.at,
-      href: `/trace/${each.trace_id}`,
+      href: `/trace/${each.trace_id}`, old: events.isPlaceholderData,
     })),
     ...(wanted.length > 2 ? (memories.data?.items ?? []) : []).map((each) => ({
       key: each.id, group: t("Memory"), icon: Brain, text: plain(each.text), more: "", at: each.at,
-      href: `/memory?query=${encodeURIComponent(wanted)}`,
+      href: `/memory?query=${encodeURIComponent(wanted)}`, old: memories.isPlaceholderData,
     })),
     ...(wanted.length > 2 ? named : []).slice(0, 6).map((each) => ({
-      key: each, group: t("Files"), icon: FileText, text: each, more: "", href: `/files?path=${encodeURIComponent(each)}`,
+      key: each, group: t("Files"), icon: FileText, text: each, more: "", href: `/files?path=${encodeURIComponent(each)}`, old: files.isPlaceholderData,
     })),
     ...(wanted.length > 2 ? (files.data?.matches ?? []) : []).slice(0, 6).map((each) => ({
       key: `${each.path}:${each.line}`, group: t("Files"), icon: FileText, text: each.text.trim().slice(0, 160), more: each.path,
-      href: `/files?path=${encodeURIComponent(each.path)}`,
+      href: `/files?path=${encodeURIComponent(each.path)}`, old: files.isPlaceholderData,
     })),
     ...COMMANDS.filter(([name, what]) => low && may("chat") && maySee("/chat") && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
-      key: name, group: t("Commands"), icon: SquareSlash, text: `${name}  ${t(what)}`, more: "", href: `/chat?say=${encodeURIComponent(name.split(" ")[0]!)}`,
+      key: name, group: t("Commands"), icon: SquareSlash, text: `${name}  ${t(what)}`, more: "",
+      href: `/chat?${path === "/chat" && session ? `session=${encodeURIComponent(session)}&` : ""}say=${encodeURIComponent(name.split(" ")[0]!)}`, // to the open conversation
     })),
   ];
+  const move = (to: number) => {
+    setChosen(to);
+    document.getElementById(`found-${to}`)?.scrollIntoView({ block: "nearest" });
+  };
   const open = (each: Found | undefined) => {
     if (!each) return;
     onClose();
@@ -97,25 +103,25 @@ export function Palette({ onClose, places }: {
           setChosen(0);
         }}
         onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, found.length - 1));
-          else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
-          else if (event.key === "Enter") open(found[chosen]);
+          if (event.key === "ArrowDown") move(Math.min(chosen + 1, found.length - 1));
+          else if (event.key === "ArrowUp") move(Math.max(chosen - 1, 0));
+          else if (event.key === "Enter") wanted === text.trim() && !found[chosen]?.old && open(found[chosen]); // not what was found for an earlier text
           else return;
           event.preventDefault();
         }}
         className="h-11 w-full rounded-md border border-line bg-bg px-3 text-lg"
       />
-      <ul id="found" role="listbox" aria-label={t("Results")} className="mt-3 flex flex-col">
+      <ul id="found" role="listbox" aria-label={t("Results")} className="mt-3 flex max-h-[calc(85dvh-10rem)] flex-col overflow-y-auto">
         {found.map((each, index) => (
           <Fragment key={`${each.href}${each.key}`}>
-          {each.group !== found[index - 1]?.group && <li role="presentation" className="px-3 pt-3 pb-1 text-xs font-semibold text-muted first:pt-0">{each.group}</li>}
+          {each.group !== found[index - 1]?.group && <li role="presentation" className="shrink-0 px-3 pt-3 pb-1 text-xs font-semibold text-muted first:pt-0">{each.group}</li>}
           <li
             id={`found-${index}`}
             role="option"
             aria-selected={index === chosen}
             onClick={() => open(each)}
             onMouseMove={() => setChosen(index)}
-            className={`flex min-h-11 cursor-pointer items-center gap-3 rounded-md px-3 ${index === chosen ? "bg-accent-soft" : ""}`}
+            className={`flex min-h-11 shrink-0 scroll-mt-9 cursor-pointer items-center gap-3 rounded-md px-3 transition-opacity delay-150 ${each.old ? "opacity-50" : ""} ${index === chosen ? "bg-accent-soft" : ""}`}
           >
             <each.icon size={16} aria-hidden className="shrink-0 text-muted" />
             <span dir="auto" className="min-w-0 flex-1 truncate">{each.text}</span>

@@ -6,7 +6,7 @@ import { useOffline } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
-import { useDraftFiles, type Attached } from "./drafts";
+import { useDraft, useDraftFiles, type Attached } from "./drafts";
 
 const LARGEST = 25_000_000;
 
@@ -29,7 +29,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string; model?: ReactNode;
 }) {
   const kept = `hob.draft.${session}`;
-  const [text, setText] = useState(() => new URLSearchParams(location.search).get("say") ?? sessionStorage.getItem(kept) ?? "");
+  const [text, setText] = useDraft(kept, () => box.current?.focus());
   const [files, setFiles] = useDraftFiles(session);
   const [problems, setProblems] = useState<string[]>([]);
   const offline = useOffline();
