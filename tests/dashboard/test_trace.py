@@ -203,3 +203,26 @@ async def test_call_shows_only_its_own_file_and_a_failed_call_none(world: World,
         await changed.get_by_role("button", name="Restore").click()
         await expect(changed).to_have_count(0)
         assert tab.errors == []
+
+
+async def test_long_word_in_the_title_fits_a_phone_and_a_trace_opened_by_its_address_has_no_ring(
+    world: World, browser: Browser
+) -> None:
+    word = "Donaudampfschifffahrtsgesellschaft" * 3
+    async with world.serve() as daemon:
+        trace = (await daemon.post(word, session="main")).json()["trace_id"]
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.set_viewport_size({"width": 360, "height": 740})
+        await page.goto(f"{tab.base}/trace/{trace}")
+        title = page.get_by_role("heading", level=1)
+        await expect(title).to_have_text(word[:90])
+        await expect(title).to_be_focused()
+        await expect(title).to_have_css("outline-style", "none")
+        box = await title.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 360
+        assert await title.evaluate("title => title.scrollHeight <= title.clientHeight + 1")  # whole
+        place = await page.locator("#main > [role=region]").evaluate("place => [place.scrollWidth, place.clientWidth]")
+        assert place[0] <= place[1]
+        assert tab.errors == []

@@ -82,8 +82,8 @@ export function Page({ title, about, more, children, wide, focused }: {
     <div className="h-full overflow-y-auto [scrollbar-gutter:stable]" tabIndex={0} role="region" aria-label={title}>
       <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide === "full" ? "max-w-[100rem]" : wide ? "max-w-6xl" : "max-w-4xl"}`}>
         <div className="mb-6 flex flex-wrap items-end justify-between gap-3">
-          <div>
-            <h1 ref={focused ? heading : undefined} tabIndex={focused ? -1 : undefined} className="text-xl font-semibold tracking-tight outline-none">{title}</h1>
+          <div className="min-w-0">
+            <h1 ref={focused ? heading : undefined} tabIndex={focused ? -1 : undefined} className="line-clamp-4 text-xl font-semibold tracking-tight [overflow-wrap:anywhere] outline-none!">{title}</h1>
             {about !== undefined && <p className="min-h-[1lh] text-muted">{about}</p>}
           </div>
           {more}
