@@ -5,10 +5,14 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
+from hob.core.clock import SystemClock
 from hob.core.content.file_limits import LARGEST_FILE
+from hob.guard.audit.entries import of_approval
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import watch
-from tests.dashboard.scene import ASKED, link_of, scene
+from tests.dashboard.scene import ASKED, at_the_socket, link_of, scene
 from tests.dashboard.screenshots import go
 from tests.journeys.world import World
 
@@ -31,6 +35,43 @@ async def test_codes_and_messages_are_shown_in_german(world: World, browser: Bro
         await expect(main.get_by_text(re.compile("^(parked|ready|running|done)$"))).to_have_count(0)
         await go(page, "/trace/0123456789abcdef")
         await expect(page.get_by_role("alert")).to_contain_text("kein Trace hat diese ID")
+        assert errors == []
+
+
+async def test_rules_sections_and_ends_of_approvals_are_shown_in_german(world: World, browser: Browser) -> None:
+    world.model.script += [ASKED[2], Reply("Not done.")]
+    async with world.serve() as daemon:
+        asked = (await daemon.post("Clean up.", session="main")).json()
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        note = "there was no answer in time"
+        await store.approvals.expire(asked["approvals"][0], note, of_approval)
+    async with world.serve() as daemon:
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "Not done."
+        page, errors = await on_a_phone(world, browser, width=1200)
+        await go(page, "/trust?tab=audit")
+        rows = page.get_by_role("table")
+        await expect(rows).to_contain_text("es kam rechtzeitig keine Antwort")
+        await expect(rows).to_contain_text("Der Modus der Unterhaltung")
+        await expect(rows.get_by_text(re.compile("conversation's mode|no answer in time"))).to_have_count(0)
+        await go(page, f"/trace/{asked['trace_id']}")
+        details = page.get_by_role("region", name="Einzelheiten")
+        await expect(details.get_by_role("button", name="Einschätzung")).to_be_visible()
+        await expect(details.get_by_role("button", name=re.compile("profile|summary|tools"))).to_have_count(0)
+        assert errors == []
+
+
+async def test_number_is_entered_and_shown_with_a_decimal_comma(world: World, browser: Browser) -> None:
+    async with world.serve():
+        page, errors = await on_a_phone(world, browser)
+        await go(page, "/settings?find=spending.daily")
+        limit = page.get_by_label("spending.daily", exact=True)
+        await limit.fill("0,5")
+        await page.get_by_role("button", name="Speichern").click()
+        await expect(page.get_by_role("button", name="Speichern")).to_have_count(0)
+        await expect(limit).to_have_value("0,5")
+        async with at_the_socket(world) as client:
+            settings = (await client.get("/settings")).json()["settings"]
+        assert {each["key"]: each["value"] for each in settings}["spending.daily"] == 0.5
         assert errors == []
 
 

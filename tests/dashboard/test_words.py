@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import hob
+from hob.agent.prompt.builder import _MEMORIES, _NOTE
 from hob.app.settings.sections import SECTIONS
 from hob.cli.activity.timeline import SUBAGENT_WORDS, TURN_WORDS
 from hob.cli.chat.rendering.tool_calls import STATUS_NAMES
@@ -44,3 +46,14 @@ def test_settings_sections_and_purposes_of_model_calls_have_titles_in_both_langu
     german = (WEB / "i18n" / "de.ts").read_text("utf-8")
     said = [text for name in ("GROUPS", "CHANNELS", "PURPOSES") for text in found[name].values()]
     assert [text for text in said if f'\n  "{text}": ' not in german] == []
+
+
+def test_sections_of_a_prompt_have_names_in_both_languages() -> None:
+    package = Path(hob.__file__).parent
+    files = [*(package / "agent" / "prompt").glob("*.py"), *(package / "memory").glob("*.py")]
+    code = "".join(each.read_text("utf-8") for each in files)
+    named = r'(?:_measure|SectionSize)\("([^"]+)"|^ {12}\("([a-z ]+)", |parts = \[\("([a-z]+)"|^    name = "(.+)"$'
+    names = {name for found in re.findall(named, code, re.M) for name in found if name} | {_MEMORIES, _NOTE}
+    assert names >= {"identity", "clock", "history", "core profile", "goals", "expertise", "tools", "assessment"}
+    german = "".join((WEB / "i18n" / f"{each}.ts").read_text("utf-8") for each in ("de", "de-places"))
+    assert [name for name in sorted(names) if f'\n  "{name}": ' not in german] == []

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.clock import SystemClock
-from hob.core.translation.language import say
+from hob.core.translation.language import say, translated
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.callers import WITH_THE_TOKEN
@@ -26,7 +26,9 @@ from hob.gateway.dashboard.endpoint_names import RESERVED
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
+from hob.guard.policy.rule_names import MODES, RULES, explain_verdict
 from hob.memory.views import led
+from hob.store.audit.audit import AuditEntry
 from hob.testing.model import calls
 from hob.testing.model_server import ModelServer
 from tests.confined import BACKEND
@@ -360,6 +362,25 @@ async def test_policy_decisions_of_a_trace_name_their_rules(tmp_path: Path) -> N
         assert decision["rule"]
         assert decision["sentence"]
         assert (await page.get("/api/v1/policy-decisions", params={"trace_id": "none"})).status_code == 404
+
+
+async def test_rules_and_ends_of_approvals_are_told_in_the_callers_language(tmp_path: Path) -> None:
+    ended = AuditEntry("approval", "exec", "expired", "mode.risk", detail='{"note": "there was no answer in time"}')
+    asked = calls(("exec", '{"command": "rm -rf ."}'))
+    async with machine(tmp_path, asked, "Done.") as hob, signed_in(hob) as page:
+        trace = (await hob.tcp.post("/chat", json={"message": "clean up"})).json()["trace_id"]
+        await hob.app.store.audit.add(ended)
+        for language, note in (("de", "es kam rechtzeitig keine Antwort"), ("en", "there was no answer in time")):
+            page.headers["accept-language"] = language
+            (decision,) = (await page.get(f"/api/v1/trace/{trace}")).json()["policy_decisions"]
+            assert decision["sentence"] == translated(explain_verdict(decision["rule"], decision["verdict"]), language)
+            (entry,) = (await page.get("/api/v1/audit?kind=approval")).json()["entries"]
+            assert (entry["note"], entry["sentence"]) == (note, translated(RULES["mode.risk"], language))
+
+
+@pytest.mark.parametrize("sentence", sorted({*RULES.values(), *map(str, MODES.values())}))
+def test_every_rule_has_a_german_sentence(sentence: str) -> None:
+    assert translated(sentence, "de") != sentence
 
 
 async def test_layer_of_memory_is_reset_and_reindexing_needs_confirmation(hob: Machine) -> None:

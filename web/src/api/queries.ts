@@ -156,7 +156,7 @@ export function useLiveUpdates() {
   useState(openLive); // before the first effect of what is inside
   const language = useLanguage();
   useEffect(() => {
-    for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in that language
+    for (const key of ["settings", "approvals", "audit", "trace"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in that language
   }, [client, language]);
   const midnight = useMidnight();
   useEffect(() => {

@@ -91,6 +91,7 @@ export interface AuditAnswer {
   outcome: string;
   rule: string;
   sentence: string;
+  note: string;
   sender: string;
   turn: string;
   trace_id: string;

@@ -72,6 +72,9 @@ export function money(dollars: number | null | undefined): string {
 export const number = (value: number) =>
   numbers({ notation: value >= 100_000 ? "compact" : "standard" }).format(value);
 
+/** The decimal separator of this language: a comma in German. */
+export const decimal = () => numbers({}).formatToParts(0.5).find((each) => each.type === "decimal")!.value;
+
 /** A share of a whole, as "91%" in English and "91 %" in German. */
 export const percent = (part: number, whole = 1) => numbers({ style: "percent" }).format(part / whole);
 

@@ -8,6 +8,7 @@ from typing import TypedDict
 from starlette.requests import Request
 
 from hob import __version__
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.memory import OWNER, Scope
@@ -63,7 +64,8 @@ class AliveDetailsAnswer(HealthAnswer):
 class AuditAnswer(TypedDict):
     """An entry of the audit log.
 
-    sentence: the rule in words
+    sentence: the rule in words, in the caller's language
+    note: why an approval ended, in the caller's language; empty for all else
     """
 
     seq: int
@@ -73,6 +75,7 @@ class AuditAnswer(TypedDict):
     outcome: str
     rule: str
     sentence: str
+    note: str
     sender: str
     turn: str
     trace_id: str
@@ -189,7 +192,7 @@ async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
     """List audit entries: what was decided, allowed and refused, newest last."""
     wanted = call.payload
     rows = await call.api.store.audit.latest(wanted.limit, wanted.kind, before=wanted.before, text=wanted.text)
-    return etagged(call.request, {"entries": [_entry(row) for row in rows]})
+    return etagged(call.request, {"entries": [_entry(row, language_of(call.request)) for row in rows]})
 
 
 async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
@@ -297,8 +300,9 @@ def _caller(request: Request) -> ApiCaller | None:
         return None
 
 
-def _entry(row: AuditRow) -> AuditAnswer:
-    entry = row.entry
+def _entry(row: AuditRow, language: str) -> AuditAnswer:
+    entry, detail = row.entry, parse_json_object(row.detail or "") or {}
+    rule = explain_verdict(entry.rule, entry.outcome) if entry.outcome in MODES else describe_rule(entry.rule)
     return {
         "seq": row.seq,
         "at": entry.at,
@@ -306,7 +310,8 @@ def _entry(row: AuditRow) -> AuditAnswer:
         "name": entry.name,
         "outcome": entry.outcome,
         "rule": entry.rule,
-        "sentence": explain_verdict(entry.rule, entry.outcome) if entry.outcome in MODES else describe_rule(entry.rule),
+        "sentence": translated(rule, language),
+        "note": translated(str(detail.get("note", "")), language),
         "sender": entry.sender,
         "turn": entry.turn,
         "trace_id": entry.trace,

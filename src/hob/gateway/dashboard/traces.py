@@ -8,14 +8,14 @@ from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TraceId, TurnId
 from hob.core.states import TurnState
-from hob.core.translation.language import translatable
+from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.approvals import ApprovalAnswer, approval_view
 from hob.gateway.dashboard.journal_details import MAX_TEXT, event_details
 from hob.gateway.dashboard.timeline import SPAN_TYPES, EventFileAnswer, attached_files, may_read
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, etagged, requested_language
+from hob.gateway.http.reply import JsonResponse, etagged, language_of, requested_language
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view, without_content
 from hob.guard.policy.rule_names import explain_verdict
 from hob.store.decisions import PolicyDecision
@@ -53,7 +53,7 @@ class DecisionAnswer(TypedDict):
     """A policy decision about one call.
 
     verdict: `allow`, `ask` or `deny`
-    sentence: the rule as an English sentence
+    sentence: the rule in words, in the caller's language
     """
 
     tool: str
@@ -195,8 +195,8 @@ class DecisionsQuery:
 async def policy_decisions(call: EndpointCall[DecisionsQuery]) -> JsonResponse[DecisionsAnswer]:
     """List the policy decisions of a trace, each with its rule."""
     events = await _events(call.api.store, call.payload.trace_id)
-    found = await _decisions(call.api.store, _turns(events))
-    return etagged(call.request, {"policy_decisions": [_decision(each) for each in found]})
+    found, language = await _decisions(call.api.store, _turns(events)), language_of(call.request)
+    return etagged(call.request, {"policy_decisions": [_decision(each, language) for each in found]})
 
 
 async def _trace(call: EndpointCall[Any], maximum: int | None = MAX_TEXT) -> TraceAnswer:
@@ -221,7 +221,7 @@ async def _trace(call: EndpointCall[Any], maximum: int | None = MAX_TEXT) -> Tra
         "trace_id": events[0].trace,
         "spans": spans,
         "task": None if row is None else _task(row, events, shown=shown),
-        "policy_decisions": [_decision(each) for each in decisions],
+        "policy_decisions": [_decision(each, language_of(call.request)) for each in decisions],
         "approvals": approvals,
         "turns": [*turns],
         "erased": erased,
@@ -269,14 +269,14 @@ async def _of_each(turns: Iterable[TurnId], find: Callable[[TurnId], Awaitable[T
     return [await find(turn) for turn in turns]
 
 
-def _decision(decision: PolicyDecision) -> DecisionAnswer:
+def _decision(decision: PolicyDecision, language: str) -> DecisionAnswer:
     return {
         "tool": decision.tool,
         "tier": decision.tier,
         "allowed": decision.verdict == "allow",
         "verdict": decision.verdict,
         "rule": decision.rule,
-        "sentence": explain_verdict(decision.rule, decision.verdict),
+        "sentence": translated(explain_verdict(decision.rule, decision.verdict), language),
         "reason": decision.reason,
         "call": decision.call,
         "turn": decision.turn,

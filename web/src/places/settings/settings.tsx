@@ -5,7 +5,7 @@ import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { useSettings, useSettingsChange, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
-import { duration, t, tn } from "../../i18n";
+import { decimal, duration, t, tn } from "../../i18n";
 import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { groupWord } from "../../parts/words";
 import { Delivery } from "./delivery";
@@ -174,15 +174,17 @@ const textOf = (value: unknown) =>
 /** A setting that can be changed at run time: saved at once, validated by Hob, and resettable. */
 function Editor({ setting }: { setting: SettingAnswer }) {
   const client = useQueryClient();
-  const kept = textOf(setting.value);
+  const float = setting.kind === "float" && (typeof setting.value !== "object" || setting.value === null);
+  const written = (value: unknown) => (float ? textOf(value).replace(".", decimal()) : textOf(value));
+  const kept = written(setting.value);
   const [text, setText] = useState(kept);
   const change = useSettingsChange((told) => {
-    setText(textOf(told.settings.find((each) => each.key === setting.key)?.value));
+    setText(written(told.settings.find((each) => each.key === setting.key)?.value));
     void client.invalidateQueries({ queryKey: ["usage"] });
   });
   const lines = isLines(setting.value);
   const changed = text !== kept;
-  const save = () => change.mutate({ [setting.key]: lines ? text.split("\n").map((each) => each.trim()).filter(Boolean) : text || null });
+  const save = () => change.mutate({ [setting.key]: lines ? text.split("\n").map((each) => each.trim()).filter(Boolean) : (float ? text.replace(decimal(), ".") : text) || null });
   const look = "w-48 max-w-full rounded-md border border-line bg-bg px-2.5 font-mono";
   return (
     <form
@@ -213,7 +215,7 @@ function Editor({ setting }: { setting: SettingAnswer }) {
           <input
             aria-label={setting.key}
             value={text}
-            inputMode={setting.kind === "float" || setting.kind === "int" ? "decimal" : "text"}
+            inputMode={float || setting.kind === "int" ? "decimal" : "text"}
             placeholder={t("not set")}
             onChange={(event) => setText(event.target.value)}
             className={`h-9 ${look}`}

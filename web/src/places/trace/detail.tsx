@@ -46,7 +46,7 @@ export function Detail({ span, decisions, approvals, erased, stopped }: {
           <Badge tone={each.allowed ? "good" : each.verdict === "ask" ? "warn" : "bad"}>
             {each.allowed ? t("allowed") : each.verdict === "ask" ? t("asked") : t("refused")}
           </Badge>{" "}
-          {t(each.sentence)} {each.reason && <span className="text-muted">{each.reason}</span>} <code className="font-mono text-xs text-muted">{each.rule}</code>
+          {each.sentence} {each.reason && <span className="text-muted">{each.reason}</span>} <code className="font-mono text-xs text-muted">{each.rule}</code>
         </p>
       ))}
       {span.type === "TOOL" && <Effects effects={effects} />}

@@ -205,7 +205,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 {span.type === "APPROVAL" && span.status !== "asked" && <span className="shrink-0">{approvalWord(span.status)}</span>}
                 {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted @md:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.state === "open" ? "" : ` · ${endedWord(asked)}`}</span>}
-                {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
+                {verdict && <span title={`${verdict.sentence} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
                 {span.started_at <= end && span.started_at + lengthOf(span) >= start && <span

@@ -161,7 +161,7 @@ function AuditRow({ entry }: { entry: AuditAnswer }) {
       <td className="px-2 py-1.5 sm:px-4 [&>span]:whitespace-normal">
         <Badge tone={GOOD.has(entry.outcome) ? "good" : BAD.has(entry.outcome) ? "bad" : entry.outcome === "ask" ? "warn" : "plain"}>{auditWord(entry.outcome)}</Badge>
       </td>
-      <td title={entry.rule} className={`hidden px-4 py-1.5 text-xs sm:table-cell ${entry.sentence ? "" : "font-mono"}`}>{t(entry.sentence || entry.rule)}</td>
+      <td title={entry.rule} className={`hidden px-4 py-1.5 text-xs sm:table-cell ${entry.sentence ? "" : "font-mono"}`}>{entry.sentence || entry.rule}</td>
       <td className="hidden px-4 py-1.5 text-muted sm:table-cell">{t(entry.sender)}</td>
     </tr>
   );
@@ -179,7 +179,7 @@ function detailOf(entry: AuditAnswer): string {
   return Object.entries(values)
     .filter(([name]) => name !== "call" && name !== "hash")
     .map(([name, value]) => {
-      const said = value === null ? t("not set") : typeof value === "object" ? JSON.stringify(value) : t(String(value));
+      const said = value === null ? t("not set") : typeof value === "object" ? JSON.stringify(value) : name === "note" ? entry.note : t(String(value));
       return UNNAMED.has(name) ? said : `${detailWord(name)} ${said}`;
     })
     .join(", ");
