@@ -34,9 +34,9 @@ const ask = (path) => new Promise((done) => {
 REFUSED = "this page may not ask for that"
 
 
-def site_of(folder: Path) -> Path:
-    """Install the sundial into a folder."""
-    with zipfile.ZipFile(wheel(EXAMPLES / "hob-sundial", folder)) as archive:
+def site_of(folder: Path, name: str = "sundial") -> Path:
+    """Install an example into a folder."""
+    with zipfile.ZipFile(wheel(EXAMPLES / f"hob-{name}", folder)) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
 
@@ -61,3 +61,18 @@ async def test_page_of_a_plugin_reaches_nothing_else(world: World, browser: Brow
         await expect(tab.page.frame_locator("iframe").get_by_role("status")).to_have_text(
             f"own: hour; settings: {REFUSED}; around: {REFUSED}; cookie: no; storage: no; parent: no; fetch: no"
         )
+
+
+async def test_channel_that_fails_says_why_until_it_runs_again(world: World, browser: Browser, tmp_path: Path) -> None:
+    site, folder = str(site_of(tmp_path, "postbox")), tmp_path / "letters"
+    folder.write_text("in the way of the folder")
+    assert (await world.hob("plugins", "enable", "postbox", "--yes", PYTHONPATH=site)).status == 0
+    async with world.serve(PYTHONPATH=site, HOB_POSTBOX_FOLDER=str(folder)):
+        tab = await open_tab(world, browser, "/settings?tab=channels")
+        channel = tab.page.locator("#main").get_by_text("postbox").locator("xpath=..")
+        await expect(channel).to_contain_text("failing")
+        await expect(channel).to_contain_text("NotADirectoryError")
+        folder.unlink()
+        await expect(channel).to_contain_text("running", timeout=20_000)
+        await expect(channel).not_to_contain_text("NotADirectoryError")
+        assert tab.errors == []

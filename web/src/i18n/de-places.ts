@@ -378,6 +378,7 @@ export const GERMAN: Record<string, string> = {
   "undone": "rückgängig gemacht",
   "Restore": "Wiederherstellen",
   "cacheable": "zwischenspeicherbar",
+  "failing": "gestört",
   "core profile": "Kernprofil",
   "private conversation": "private Unterhaltung",
   "observations": "Beobachtungen",

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { call } from "../../api/client";
 import { live } from "../../api/live";
 import { useModels, useStatus } from "../../api/queries";
+import type { JobAnswer } from "../../api/schema";
 import { clock, duration, t, tn } from "../../i18n";
 import { Connect } from "../../parts/connect";
 import { LongList } from "../../parts/long";
@@ -48,7 +49,14 @@ function Model({ name, usual }: { name: string; usual: boolean }) {
   );
 }
 
+/** The state of a channel: its job's, which is started again by itself after a failure. Hob's own channels run as long as Hob. */
+function channelState(job: JobAnswer | undefined): readonly ["good" | "bad" | "plain", string] {
+  if (!job || job.state === "running") return ["good", t("running")];
+  return job.state === "waiting" ? ["bad", t("failing")] : ["plain", t("stopped")];
+}
+
 export function Channels() {
+  const status = useStatus(5_000).data; // a job's failure has no event
   const channels = useQuery({ queryKey: ["channels"], queryFn: () => call("GET /api/v1/channels") });
   if (channels.isError) return <Failure error={channels.error} retry={() => void channels.refetch()} />;
   if (!channels.data) return <Skeleton rows={2} className="h-14" />;
@@ -57,13 +65,20 @@ export function Channels() {
   }
   return (
     <Card className="divide-y divide-line">
-      {channels.data.channels.map((each) => (
-        <div key={`${each.name}:${each.account}`} className="flex min-h-14 items-center gap-3 px-4 py-2">
-          <RadioTower size={18} aria-hidden className="text-accent" />
-          <span className="flex-1 font-medium">{channelWord(each.name)} <span className="font-normal text-muted">{each.account}</span></span>
-          {each.undelivered ? <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge> : <Badge tone="good">{t("running")}</Badge>}
-        </div>
-      ))}
+      {channels.data.channels.map((each) => {
+        const job = status?.jobs?.find((one) => one.name === `channel ${each.name}`);
+        const [tone, word] = channelState(job);
+        const unsent = each.undelivered ? String(status?.stuck?.find((one) => one.channel === each.name)?.reason ?? "") : "";
+        return (
+          <div key={`${each.name}:${each.account}`} className="flex min-h-14 flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
+            <RadioTower size={18} aria-hidden className="text-accent" />
+            <span className="flex-1 font-medium">{channelWord(each.name)} <span className="font-normal text-muted">{each.account}</span></span>
+            {each.undelivered > 0 && <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge>}
+            <Badge tone={tone}>{word}</Badge>
+            {[tone === "good" ? "" : (job?.problem ?? ""), unsent].filter(Boolean).map((why) => <p key={why} dir="auto" className="w-full text-sm break-words text-bad">{why}</p>)}
+          </div>
+        );
+      })}
     </Card>
   );
 }
