@@ -55,7 +55,7 @@ class AnswerRequest:
 
 
 async def approvals(request: ClientRequest[Nothing]) -> None:
-    """List the open questions for approval. For new ones, subscribe to events of the kind `approval`."""
+    """List the open questions for approval. New ones are events of the kind `approval` with the status `asked`."""
     await request.say(messages.APPROVALS, await approvals_view(request.api.store, request.api.pending_approvals()))
 
 
