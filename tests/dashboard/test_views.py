@@ -628,6 +628,7 @@ async def test_page_opened_during_a_call_shows_the_call_at_once_and_its_end(worl
         call = page.get_by_role("option").filter(has_text="exec")
         await expect(call).to_contain_text(command)
         await expect(call).to_contain_text("running")
+        await expect(page.get_by_text("Long waits are shortened")).to_have_count(0)  # a call under way is no wait
         await call.click()
         await expect(page.get_by_role("region", name="Details")).to_contain_text(command)
         (world.work / "go").touch()

@@ -17,7 +17,7 @@ import { approvalWord, endWord, endedWord, purposeWord, wordOf } from "../../par
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
-import { axisOf, critical, labelOf, ordered, type Placed } from "./tree";
+import { axisOf, critical, labelOf, lengthOf, ordered, type Placed } from "./tree";
 
 /** One message's trace: the waterfall and the chosen span. */
 export function Trace({ id }: { id: string }) {
@@ -124,9 +124,6 @@ function Gone() {
 /** The end of the wait: the answer, or now. */
 const until = (approval: ApprovalAnswer) => approval.answered ?? (approval.state === "open" ? Date.now() / 1000 : approval.expires);
 
-/** The length of a span in seconds; of a call under way, so far. */
-const lengthOf = (span: SpanAnswer) => (span.metadata.running ? Math.max(0, Date.now() / 1000 - span.started_at) : span.seconds ?? 0);
-
 /** The approval that this span is about. */
 const approvalOf = (span: SpanAnswer, approvals: readonly ApprovalAnswer[]) =>
   approvals.filter((each) => each.tool === span.title).sort((one, other) => Math.abs(one.asked - span.started_at) - Math.abs(other.asked - span.started_at))[0];
@@ -182,7 +179,8 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
       <div role="listbox" aria-label={t("Spans")} onKeyDown={onKey}>
         {spans.map(({ span, depth }) => {
           const { colour, word } = kindOf(span.type);
-          const asked = span.type === "APPROVAL" && span.status === "asked" ? approvalOf(span, trace.approvals) : undefined;
+          const ended = span.type === "APPROVAL" && span.status !== "asked";
+          const asked = span.type === "APPROVAL" && !ended ? approvalOf(span, trace.approvals) : undefined;
           const verdict = span.type === "TOOL" ? trace.policy_decisions.find((each) => each.call === span.metadata.tool_call_id) : undefined;
           return (
             <button
@@ -196,13 +194,13 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
             >
               <span className="flex min-w-0 items-center gap-x-2 overflow-hidden ps-[calc(var(--depth)*8px)] @max-md:flex-wrap @max-md:py-1.5 @md:ps-[calc(var(--depth)*16px)]" style={{ "--depth": depth } as CSSProperties}>
                 <SpanIcon type={span.type} />
-                <span className={`shrink-0 text-muted ${["LLM", "TOOL"].includes(span.type) ? "@max-md:sr-only" : ""}`}>{span.kind === "turn" ? t("turn") : word()}</span>
+                <span className={`shrink-0 text-muted ${ended ? "sr-only" : ["LLM", "TOOL"].includes(span.type) ? "@max-md:sr-only" : ""}`}>{span.kind === "turn" ? t("turn") : word()}</span>
                 <span data-critical={slow.has(span.id) || undefined} className={`@max-md:min-w-0 @max-md:[overflow-wrap:anywhere] ${about(span) ? "@md:shrink-0" : "@md:truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
                   {labelOf(span) || <Gone />}
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
                 {about(span) && <span dir="auto" className="hidden min-w-0 truncate @md:inline font-mono text-xs text-muted">{about(span)}</span>}
-                {span.type === "APPROVAL" && span.status !== "asked" && <span className="shrink-0">{approvalWord(span.status)}</span>}
+                {ended && <span className="shrink-0 text-muted">{approvalWord(span.status)}</span>}
                 {wentWrong(span.event) && <Badge tone={wasStopped(trace) ? "plain" : "bad"}>{endWord(span.status, wasStopped(trace))}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted @md:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.state === "open" ? "" : ` · ${endedWord(asked)}`}</span>}
                 {verdict && <span title={`${verdict.sentence} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted @5xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}

@@ -40,6 +40,9 @@ function whole(span: SpanAnswer, spans: readonly SpanAnswer[]): SpanAnswer {
   return { ...span, started_at: first, seconds: span.started_at + span.seconds - first };
 }
 
+/** The length of a span in seconds; of a call under way, so far. */
+export const lengthOf = (span: SpanAnswer) => (span.metadata.running ? Math.max(0, Date.now() / 1000 - span.started_at) : span.seconds ?? 0);
+
 /** Maps times to axis positions from 0 to 1, and back. */
 export type Axis = { place: (at: number) => number; at: (place: number) => number; shortened: boolean };
 
@@ -49,7 +52,7 @@ const WAIT = 1;
 A trace of less than a second has no waits worth that. */
 export function axisOf(spans: readonly Placed[], start: number, end: number): Axis {
   const busy = spans.map((each) => each.span).filter((each) => each.kind !== "turn")
-    .map((each) => [Math.max(start, each.started_at), Math.min(end, each.started_at + (each.seconds ?? 0))] as const)
+    .map((each) => [Math.max(start, each.started_at), Math.min(end, each.started_at + lengthOf(each))] as const)
     .filter(([from, to]) => to >= from).sort((one, other) => one[0] - other[0]);
   const gaps: [number, number][] = [];
   let until = start;
