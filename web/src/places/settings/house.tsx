@@ -56,7 +56,7 @@ function channelState(job: JobAnswer | undefined): readonly ["good" | "bad" | "p
 }
 
 export function Channels() {
-  const status = useStatus(5_000).data; // a job's failure has no event
+  const status = useStatus(true).data; // a job's failure has no event
   const channels = useQuery({ queryKey: ["channels"], queryFn: () => call("GET /api/v1/channels") });
   if (channels.isError) return <Failure error={channels.error} retry={() => void channels.refetch()} />;
   if (!channels.data) return <Skeleton rows={2} className="h-14" />;
