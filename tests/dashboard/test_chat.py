@@ -173,6 +173,31 @@ async def test_reader_who_scrolls_up_while_an_answer_streams_stays_there(world: 
         assert tab.errors == []
 
 
+async def test_answer_that_streams_is_whole_after_a_look_at_another_place(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        await daemon.post("hello", session="api:two")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        world.model.script.append(Reply(" ".join(f"word{n}" for n in range(600)), pause=0.05))
+        await say(page, "Count.")
+        shown = 5
+        for path in ("/timeline", "/chat?session=api:two", ""):
+            await expect(conversation.get_by_text(f"word{shown} ")).to_be_visible()
+            if path:
+                await tab.go(path)
+                await expect(conversation.get_by_text("word0")).to_have_count(0)
+                await tab.go("/chat?session=api:main")
+            else:
+                await page.get_by_role("button", name="Deutsch").click()
+            shown += 20
+            await expect(conversation.get_by_text(re.compile(f"^word0 word1 .* word{shown} "))).to_be_visible()
+            await expect(conversation.get_by_text("Count.", exact=True)).to_have_count(1)
+        await page.get_by_role("button", name="Anhalten", exact=True).click()
+        await expect(conversation.get_by_role("note")).to_be_visible()
+        await expect(conversation.get_by_text("word0")).to_have_count(1)
+        assert tab.errors == []
+
+
 DENY = """() => {
   navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
   document.execCommand = () => false;

@@ -1,12 +1,12 @@
 import { useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { ArrowDown, Sparkles, Wrench, X } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { outbox, randomKey, type Unsent } from "../../api/outbox";
+import { outbox, randomKey } from "../../api/outbox";
 import { historyPart, questionsIn, readAnew, useApprovals, useConnection, useHistory, useModels, useSessions, useTasks, type Place } from "../../api/queries";
-import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TaskAnswer, TasksAnswer } from "../../api/schema";
+import type { EntryAnswer, HistoryAnswer, SentMessageAnswer, TasksAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
@@ -15,19 +15,10 @@ import { OpenedFile } from "../../parts/media";
 import { Asked, QuestionCard, optionText, questionText } from "../../parts/question";
 import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
+import { growingOf, useGrowing, type Growing } from "./growing";
 import { useReader } from "./reader";
 import { Edit, Entries, Mine } from "./said";
 import { Sent } from "./sent";
-
-/** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation;
-`replied`: its question was answered by the next message, which shows the rest of the turn. */
-type Growing = {
-  key: string; id: string; trace: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean;
-  replied?: TaskAnswer; replies?: TaskAnswer; sent?: SentMessageAnswer[]; files?: Unsent["attachments"];
-};
-
-const growingOf = ({ key, message, attachments }: Unsent, replies?: TaskAnswer): Growing =>
-  ({ key, id: "", trace: "", text: message, files: attachments, answer: "", steps: [], problem: "", over: false, replies });
 
 /** Prefix of conversations that memory ignores. */
 const PRIVATE = "private-";
@@ -37,26 +28,24 @@ export function Conversation({ session }: { session: string }) {
   const history = useHistory(session);
   const connection = useConnection();
   const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
-  const [growing, setGrowing] = useState<Growing[]>(() => outbox.pending(session).map((each) => growingOf(each)));
-  const [announced, setAnnounced] = useState({ text: "", count: 0 });
+  const { growing, setGrowing, told: announced, tell, seen } = useGrowing(session);
   const latest = !history.hasPreviousPage;
   const entries = useMemo(() => history.data?.pages.flatMap((_, place, all) => all.at(-1 - place)!.entries) ?? [], [history.data]);
   const messages = useMemo(() => history.data?.pages.flatMap((page) => page.messages) ?? [], [history.data]);
   const open = useTasks().data?.tasks.filter((each) => each.session === session) ?? [];
-  const seen = useRef(new Set<string>());
   const unreachable = !!history.error && !(history.error instanceof Problem) && connection.state === "lost";
   const isNew = history.error instanceof Problem && history.error.status === 404;
 
   const change = useCallback((key: string, with_: (one: Growing) => Partial<Growing>) => {
     setGrowing((all) => all.map((one) => (one.key === key ? { ...one, ...with_(one) } : one)));
-  }, []);
+  }, [setGrowing]);
 
   const hear = useCallback(
     (key: string) => (message: Message) => {
       const text = String(message.text ?? "");
       switch (message.type) {
         case "accepted":
-          seen.current.add(String(message.id));
+          seen.add(String(message.id));
           return change(key, () => ({ id: String(message.id), trace: String(message.trace_id), steps: [] }));
         case "refused": // its text is in the composer again
           return setGrowing((all) => all.filter((one) => one.key !== key).map((one) => (one.replied && all.some((each) => each.key === key && each.replies === one.replied) ? { ...one, replied: undefined } : one)));
@@ -77,7 +66,7 @@ export function Conversation({ session }: { session: string }) {
         case "result": {
           const error = message.error as { code: string; message: string } | undefined;
           const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
-          if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
+          if (told) tell(told);
           void client.invalidateQueries({ queryKey: ["sessions"] });
           return void readAnew(client, ["history", session]).then(async () => {
             const shown = client.getQueryData<InfiniteData<HistoryAnswer>>(["history", session])?.pages[0];
@@ -90,16 +79,16 @@ export function Conversation({ session }: { session: string }) {
           });
         }
         case "lost": // the answer arrives with the history after reconnecting
-          return change(key, (one) => (one.id ? { steps: [t("Connection lost. The answer appears once the connection is back.")] } : {}));
+          return change(key, (one) => (one.id ? { cut: true, steps: [t("Connection lost. The answer appears once the connection is back.")] } : {}));
         case "error": {
           const error = message.error as { code: string; message: string };
-          if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // not this login's
-          if (error.code === "offline") return; // followed again after reconnecting
+          if (error.code === "not_found" && seen.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // not this login's
+          if (error.code === "offline") return change(key, () => ({ cut: true }));
           return change(key, () => ({ problem: error.message, over: true }));
         }
       }
     },
-    [change, client, session],
+    [change, client, seen, session, setGrowing, tell],
   );
 
   const [, go] = useLocation();
@@ -133,7 +122,7 @@ export function Conversation({ session }: { session: string }) {
       ]);
       outbox.send(one, hear(one.key));
     },
-    [client, fork, goTo, hear, session],
+    [client, fork, goTo, hear, session, setGrowing],
   );
 
   useEffect(() => outbox.pending(session).forEach(({ key }) => outbox.follow(key, hear(key))), [hear, session]);
@@ -167,16 +156,13 @@ export function Conversation({ session }: { session: string }) {
   }, [connection.state, send, session]);
 
   // after reconnecting, follow pending messages again by id
-  const was = useRef(connection.state);
   useEffect(() => {
-    if (connection.state === "open" && was.current === "lost") {
-      for (const one of growing) {
-        if (!one.id || one.over) continue;
-        change(one.key, () => ({ answer: "", steps: [] }));
-        live.ask({ type: "follow", id: one.id }, hear(one.key));
-      }
+    if (connection.state !== "open") return;
+    for (const one of growing) {
+      if (!one.cut || one.over) continue;
+      change(one.key, () => ({ cut: false, answer: "", steps: [] }));
+      live.ask({ type: "follow", id: one.id }, hear(one.key));
     }
-    was.current = connection.state;
   }, [connection.state, growing, change, hear]);
 
   const working = growing.filter((one) => !one.over);
@@ -244,7 +230,7 @@ export function Conversation({ session }: { session: string }) {
                 </p>
               )}
               {!one.answer && !one.over && !asked.length && !questions.length && active === one && (one.id || connection.state === "open") && <Thinking />}
-              {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure title={t("No answer.")} error={one.problem} />)}
+              {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.delete(one.id)} /> : <Failure title={t("No answer.")} error={one.problem} />)}
             </div>
           ))}
           {latest && asked.length > 0 && <h2 className="sr-only">{t("Needs you")}</h2>}
@@ -267,14 +253,14 @@ export function Conversation({ session }: { session: string }) {
 }
 
 /** Follows unanswered messages of this conversation that another page sent, or this one before a reload. */
-function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string>>, onFound: (found: Growing[]) => void) {
+function useOpen(session: string, growing: Growing[], seen: Set<string>, onFound: (found: Growing[]) => void) {
   const connected = useConnection().state === "open";
   const tasks = useTasks().data?.tasks;
   const unnamed = growing.some((one) => !one.id && !one.over); // it may be one of them
   useEffect(() => {
-    const found = (tasks ?? []).filter((each) => each.session === session && !seen.current.has(each.id));
+    const found = (tasks ?? []).filter((each) => each.session === session && !seen.has(each.id));
     if (!connected || unnamed || !found.length) return;
-    for (const each of found) seen.current.add(each.id);
+    for (const each of found) seen.add(each.id);
     void call("GET /api/v1/timeline", { query: { session, kind: "inbound", limit: 100 } }).then(({ events }) => {
       const said = new Map(events.map((each) => [each.trace_id, each])); // a task holds only the beginning
       onFound(found.reverse().map((each) => ({
