@@ -125,7 +125,12 @@ export function Conversation({ session }: { session: string }) {
     [client, fork, goTo, hear, session, setGrowing],
   );
 
-  useEffect(() => outbox.pending(session).forEach(({ key }) => outbox.follow(key, hear(key))), [hear, session]);
+  useEffect(() => {
+    const pending = outbox.pending(session);
+    // one accepted since this was drawn had no listener: it is among the open tasks, or in the history
+    setGrowing((all) => all.filter((one) => one.id || one.over || pending.some(({ key }) => key === one.key)));
+    for (const { key } of pending) outbox.follow(key, hear(key));
+  }, [hear, session, setGrowing]);
 
   const choose = useCallback((text: string) => send({ text, files: [] }), [send]);
   const isAsked = asked.length > 0;

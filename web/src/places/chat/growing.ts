@@ -18,7 +18,7 @@ type Open = { growing: Growing[]; told: { text: string; count: number }; seen: S
 
 const held = new Map<string, Open>();
 const watching = new Set<() => void>();
-login.subscribe(() => { if (!login.csrf()) held.clear(); });
+login.subscribe(() => held.clear());
 
 const watch = (listener: () => void) => {
   watching.add(listener);
