@@ -499,3 +499,20 @@ async def test_timeline_and_trace_say_how_and_when_an_approval_ended(world: Worl
             await expect(page.locator("[data-approval]")).to_contain_text(re.compile(word + at))
             await tab.go("/timeline")
         assert tab.errors == []
+
+
+async def test_events_that_came_while_the_timeline_was_shown_are_there_after_it_was_left(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        asked = tab.page.get_by_role("feed").get_by_text("one", exact=True)
+        await expect(tab.page.get_by_role("banner")).to_contain_text("live")
+        await daemon.post("one", session="main")
+        await expect(asked).to_be_visible()
+        await expect(tab.page.get_by_role("article", name="answer api")).to_be_visible()
+        await loaded(tab.page)
+        await tab.go("/costs")
+        await tab.go("/timeline")
+        await expect(asked).to_be_visible()
+        assert tab.errors == []

@@ -5,7 +5,7 @@ import { useLocation, useSearchParams } from "wouter";
 import { useQuery } from "@tanstack/react-query";
 import { call, may } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
-import { spanType, useSessions, useTimeline, type Filter } from "../../api/queries";
+import { queries, spanType, useSessions, useTimeline, type Filter } from "../../api/queries";
 import type { PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
@@ -386,7 +386,7 @@ function useNews(filter: Filter, every: boolean) {
     waiting.current = [];
     setCount(0);
     setHeard(NONE);
-    let timer = 0;
+    let timer = 0, came = false;
     const take = (event: LiveEvent, files: PlacedEvent["files"]) => {
       waiting.current.push({ ...event, span_type: spanType(event.kind), files });
       timer ||= window.setTimeout(() => {
@@ -397,6 +397,7 @@ function useNews(filter: Filter, every: boolean) {
     };
     const off = live.onEvent((event) => {
       if (!fits(event, filter)) return;
+      came = true;
       if (!event.media) return take(event, []);
       void call("GET /api/v1/timeline", { query: { trace_id: event.trace_id, kind: "inbound" } })
         .then((page) => page.events.find((each) => each.cursor === event.cursor)?.files ?? [], () => [])
@@ -405,6 +406,7 @@ function useNews(filter: Filter, every: boolean) {
     return () => {
       off();
       clearTimeout(timer);
+      if (came) void queries.invalidateQueries({ queryKey: ["timeline", filter], refetchType: "none" }); // who comes back reads what came
     };
   }, [filter, show]);
   return { heard, count, show, onTop: (is: boolean) => void (top.current = is) };
