@@ -516,3 +516,29 @@ async def test_events_that_came_while_the_timeline_was_shown_are_there_after_it_
         await tab.go("/timeline")
         await expect(asked).to_be_visible()
         assert tab.errors == []
+
+
+async def test_timeline_is_read_again_when_an_older_database_was_restored(
+    world: World, browser: Browser, port: str
+) -> None:
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await daemon.post("one", session="main")
+        tab = await open_tab(world, browser, "/timeline")
+        feed = tab.page.get_by_role("feed")
+        await expect(tab.page.get_by_role("banner")).to_contain_text("live")
+        await expect(feed.get_by_text("one", exact=True)).to_be_visible()
+    older = {file: file.read_bytes() for file in world.home.glob("*.db*")}
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await daemon.post("two", session="main")
+        await expect(feed.get_by_text("two", exact=True)).to_be_visible(timeout=15_000)
+        await daemon.post("three", session="main")  # this one is heard, that one may have been read
+        await expect(feed.get_by_text("three", exact=True)).to_be_visible()
+    for file in world.home.glob("*.db*"):
+        file.unlink()
+    for file, content in older.items():
+        file.write_bytes(content)
+    async with world.serve(HOB_DASHBOARD_PORT=port):
+        for text in ("two", "three"):
+            await expect(feed.get_by_text(text, exact=True)).to_have_count(0, timeout=15_000)
+        await expect(feed.get_by_text("one", exact=True)).to_have_count(1)
+        assert tab.errors == []

@@ -16,7 +16,7 @@ class Live {
   private cursor: number | null = null;
   private begun = false; // whether the starting cursor is known
   private attempts = 0;
-  anew = false; // whether events did not go on where they had ended, since an older database may have been restored
+  anew = false; // whether events go on from now, not from the last one that came: it is not known yet, or an older database was restored
   private next = 0;
   private timer = 0;
   private last = 0; // when anything came
@@ -59,6 +59,7 @@ class Live {
   }
 
   private listen() {
+    this.anew = this.cursor === null;
     if (this.begun) this.say({ type: "subscribe", ref: EVENTS, ...(this.cursor === null ? {} : { after: this.cursor }) });
   }
 
@@ -145,7 +146,6 @@ class Live {
     this.deadline = 0;
     this.last = Date.now();
     if (message.type === "welcome") {
-      this.anew = false;
       this.listen();
     } else if (message.type === "subscribed") {
       this.attempts = 0;
@@ -154,7 +154,6 @@ class Live {
     } else if (message.type === "error" && message.ref === EVENTS) { // an older database may have been restored
       if (this.cursor === null) return this.socket?.close();
       this.cursor = null;
-      this.anew = true;
       this.listen();
     } else if (message.type === "event") {
       this.cursor = message.cursor as number;

@@ -383,9 +383,13 @@ function useNews(filter: Filter, every: boolean) {
     if (fresh.length) setHeard((before) => [...fresh, ...before].sort((one, other) => other.cursor - one.cursor));
   }, []);
   useEffect(() => {
-    waiting.current = [];
-    setCount(0);
-    setHeard(NONE);
+    const forget = () => {
+      waiting.current = [];
+      setCount(0);
+      setHeard(NONE);
+    };
+    forget();
+    const watch = live.subscribe(() => { if (live.anew && live.connection.state === "open") forget(); });
     let timer = 0, came = false;
     const take = (event: LiveEvent, files: PlacedEvent["files"]) => {
       waiting.current.push({ ...event, span_type: spanType(event.kind), files });
@@ -405,6 +409,7 @@ function useNews(filter: Filter, every: boolean) {
     });
     return () => {
       off();
+      watch();
       clearTimeout(timer);
       if (came) void queries.invalidateQueries({ queryKey: ["timeline", filter], refetchType: "none" }); // who comes back reads what came
     };
