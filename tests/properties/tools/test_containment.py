@@ -49,7 +49,9 @@ def grown(grow: list[tuple[str, str, str]]) -> Iterator[Path]:
             (top / folder).mkdir(parents=True)
         for place, kind, goal in grow:
             path = top / place
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, RuntimeError):  # the last for links in a circle
+                if not path.parent.resolve().is_relative_to(top):
+                    continue  # an earlier link leads out of the tree, where nothing is to be made
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if kind == "folder":
                     path.mkdir()
