@@ -235,3 +235,37 @@ async def test_viewer_is_told_that_something_waits_for_the_owner(world: World, b
         await expect(needs).to_contain_text("Something waits for the owner's answer.")
         await expect(needs).not_to_contain_text("Ask Hob something")
         assert errors == []
+
+
+async def test_header_tells_todays_cost_and_a_place_that_loads_shows_its_shape(world: World, browser: Browser) -> None:
+    async with world.serve(HOB_MODEL_PRICES='{ "fake-1" = { input = 100.0, output = 100.0 } }') as daemon:
+        await daemon.post("hello", session="main")
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await expect(page.get_by_title("Cost today")).to_have_text(re.compile(r"^\$(0\.[1-9]\d|[1-9])"))
+        may_answer = asyncio.Event()
+
+        async def held(route: Route) -> None:
+            await may_answer.wait()
+            await route.continue_()
+
+        await page.route("**/api/v1/tasks?ended=true*", held)
+        await page.get_by_role("navigation").get_by_role("link", name="Work").first.click()
+        shapes = page.get_by_role("region", name="Earlier").locator(".skeleton")
+        await expect(shapes.first).to_be_visible()
+        may_answer.set()
+        await expect(shapes).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_approval_of_a_command_names_each_program_that_it_runs(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        command = json.dumps({"command": "cd / && FOO=1 rm -rf ./build | tee log"})
+        world.model.script.append(Reply(calls=(("exec", command),)))
+        await daemon.post("Clean up.", session="main")
+        tab = await open_tab(world, browser, "/trust")
+        card = tab.page.get_by_role("article", name="Approval for exec")
+        await expect(card).to_contain_text("It would run:")
+        for each in ("cd /", "FOO=1 rm -rf ./build", "tee log"):
+            await expect(card.locator("pre")).to_contain_text(re.compile(rf"│ {re.escape(each)}(\n|$)"))
+        assert tab.errors == []
