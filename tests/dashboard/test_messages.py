@@ -93,7 +93,8 @@ async def test_option_of_an_earlier_message_approves_nothing(world: World, brows
         await expect(card).to_be_visible()
         for option in ("Yes", "approve:a_1"):
             await page.locator("[data-message]").get_by_role("button", name=option, exact=True).click()
-            await expect(page.get_by_text(f"“{option}”", exact=True)).to_be_visible()
+            said = page.get_by_test_id("conversation").get_by_text(f"“{option}”", exact=True)
+            await expect(said.first).to_be_visible()
         await expect(card.get_by_role("button", name="Allow once")).to_be_enabled()
         assert len((await daemon.ask("/approvals"))["approvals"]) == 1
         assert tab.errors == []

@@ -113,7 +113,8 @@ async def test_unconfirmed_message_outlives_its_page_and_is_in_the_history_once(
             await page.goto(f"{tab.base}/chat?session=api:main")
             await expect(conversation.get_by_text("Water the plants.", exact=True)).to_have_count(1)
             await live(page)
-            await expect(conversation.locator("[data-n]").get_by_text("Water the plants.", exact=True)).to_have_count(1)
+            kept = conversation.locator("[data-n]").get_by_text("Water the plants.", exact=True)
+            await expect(kept).to_have_count(1, timeout=15_000)
             await expect(page.get_by_role("status", name="Hob is working on it")).to_have_count(0)
             assert (await said(daemon)).count("Water the plants.") == 1
     if not arrived:
