@@ -542,3 +542,16 @@ async def test_timeline_is_read_again_when_an_older_database_was_restored(
             await expect(feed.get_by_text(text, exact=True)).to_have_count(0, timeout=15_000)
         await expect(feed.get_by_text("one", exact=True)).to_have_count(1)
         assert tab.errors == []
+
+
+async def test_deleted_conversation_leaves_an_open_timeline(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        await expect(tab.page.get_by_role("banner")).to_contain_text("live")
+        await daemon.post("Water the roses.", session="api:one")
+        said = tab.page.get_by_role("article", name="message api").get_by_text("Water the roses.")
+        await expect(said).to_be_visible()
+        async with at_the_socket(world) as client:
+            (await client.post("/sessions/delete", json={"session": "api:one"})).raise_for_status()
+        await expect(said).to_have_count(0)
+        assert tab.errors == []

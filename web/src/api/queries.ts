@@ -22,8 +22,7 @@ export const queries = new QueryClient({
 
 export type Filter = Omit<NonNullable<Routes["GET /api/v1/timeline"]["query"]>, "before" | "limit">;
 
-/** Hob's status; `every`: read again after so many milliseconds, for what no event tells. */
-/** With `looked`, also read whenever the reader looks at it: some of it has no event. */
+/** Hob's status. With `looked`, also read whenever the reader looks at it: some of it has no event. */
 export const useStatus = (looked = false) =>
   useQuery({ queryKey: ["status"], queryFn: () => call("GET /api/v1/status"), refetchOnMount: looked ? "always" : true, refetchOnWindowFocus: looked ? "always" : false });
 /** All open tasks: queued, running and waiting ones. */
